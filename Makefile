@@ -1,0 +1,68 @@
+# `make` runs the pipeline, `make test` tests it; both set up their own environment first. `make help` lists all.
+
+PYTHON ?= python3
+CORES ?= all
+VENV := .venv
+READY := $(VENV)/.ready
+BIN := $(CURDIR)/$(VENV)/bin
+RUN = $(BIN)/dpinfer run --cores $(CORES)
+
+.DEFAULT_GOAL := run
+.PHONY: run test lint format figures report smoke lock schemas clean help
+
+run: $(READY)  ## Recompute every figure, table and claim at the default scale (results/)
+	@$(RUN) $(ARGS)
+
+test: $(READY) lint  ## Lint, unit tests and the whole pipeline at smoke scale
+	@echo "== tests, with the whole pipeline at smoke scale"
+	@$(BIN)/python -m pytest -n $(if $(filter all,$(CORES)),auto,$(CORES)) $(ARGS)
+
+lint: $(READY)  ## Style, formatting, types, Snakemake's own lint
+	@echo "== lint"
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/snakefmt --check --quiet Snakefile workflow
+	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/snakemake --lint --quiet all 2> $(VENV)/lint.log || { cat $(VENV)/lint.log; exit 1; }
+
+format: $(READY)  ## Bring all code into its standard form
+	@$(BIN)/ruff check --fix --quiet .
+	@$(BIN)/ruff format --quiet .
+	@$(BIN)/snakefmt --quiet Snakefile workflow
+
+figures: $(READY)  ## Redraw what is out of date of the figures, and what they need
+	@$(RUN) figures $(ARGS)
+
+report: run  ## Write results/report.html, one self-contained page
+	@$(BIN)/snakemake --report results/report.html --quiet all
+
+smoke: $(READY)  ## Run the whole pipeline at smoke scale (results/smoke)
+	@$(RUN) --config scale=smoke $(ARGS)
+
+lock: $(READY)  ## Resolve pyproject.toml anew into requirements.lock and environment.yml
+	$(BIN)/uv pip compile pyproject.toml --extra dev --extra cluster --quiet --upgrade --universal \
+		--python-version 3.11 --fork-strategy fewest --generate-hashes --no-header --no-annotate \
+		--no-emit-index-url --no-emit-find-links --output-file requirements.lock
+	@sed -n '1,/- pip:/p' environment.yml > environment.new
+	@sed -nE "s/^([a-z0-9].*==[^\\]*[^ \\])( \\\\)?$$/      - \1/p" requirements.lock >> environment.new
+	@mv environment.new environment.yml
+
+schemas: $(READY)  ## Write the JSON schemas of the config files anew
+	@$(BIN)/dpinfer schema --output workflow/schemas
+
+clean:  ## Remove the environment, all results and all caches
+	rm -rf $(VENV) .snakemake .mypy_cache .ruff_cache .pytest_cache src/*.egg-info
+	find results -mindepth 1 ! -name .gitkeep -delete
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+help:  ## Show this list
+	@awk -F':.*## ' '/^[a-z]+:.*##/ {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo "  Add CORES=2 to use fewer cores, ARGS='...' to hand arguments to snakemake or pytest."
+
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed; name one: make PYTHON=python3.12")'
+	@echo "== setting up $(VENV) from requirements.lock (a few minutes, once)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@

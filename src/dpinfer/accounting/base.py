@@ -1,0 +1,86 @@
+"""What every accountant shares: its answer, its checks of input, its refusal."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple, Protocol
+
+from dpinfer.accounting.events import ADJACENCIES, Adjacency, Event, Leaf, NonPrivate, tally
+from dpinfer.errors import InputError
+
+Tally = tuple[tuple[Leaf, int], ...]
+
+
+class Bound(NamedTuple):
+    """A certified interval for an epsilon or a delta.
+
+    Attributes:
+        upper: The mechanism satisfies this value (the guarantee).
+        lower: No smaller value holds for the worst pair of data sets, or None if that was not computed.
+        accountant: Name of the accountant.
+        detail: How the value came about, in words.
+    """
+
+    upper: float
+    lower: float | None
+    accountant: str
+    detail: str
+
+
+class Accountant(Protocol):
+    """The interface of every accountant module."""
+
+    def supports(self, event: Event, adjacency: Adjacency) -> str | None:
+        """Return None if the event can be accounted, else one sentence saying why not."""
+
+    def epsilon(self, event: Event, delta: float, adjacency: Adjacency) -> Bound:
+        """Return the epsilon at `delta`; raise `InputError` if it cannot be justified."""
+
+
+def check_adjacency(adjacency: str) -> None:
+    """Refuse an unknown adjacency relation."""
+    if adjacency not in ADJACENCIES:
+        raise InputError(f"adjacency is {adjacency!r}, but must be one of {', '.join(ADJACENCIES)}.")
+
+
+def check_delta(delta: float) -> float:
+    """Return delta as a float if it lies strictly between 0 and 1."""
+    if not 0.0 < delta < 1.0:
+        raise InputError(f"delta is {delta!r}, but must lie strictly between 0 and 1.")
+    return float(delta)
+
+
+def check_epsilon(epsilon: float) -> float:
+    """Return epsilon as a float if it is finite and not negative."""
+    if not 0.0 <= epsilon < math.inf:
+        raise InputError(f"epsilon is {epsilon!r}, but must be finite and not negative.")
+    return float(epsilon)
+
+
+def refusal(event: Event, adjacency: Adjacency, kinds: tuple[type, ...], name: str) -> str | None:
+    """Say why an accountant that knows only `kinds` cannot take this event, or None if it can.
+
+    `NonPrivate` is always taken: its epsilon is infinite.
+    """
+    check_adjacency(adjacency)
+    for leaf, _ in tally(event):
+        if adjacency not in leaf.relations:
+            return f"{leaf} has no meaning under {adjacency} adjacency."
+        if not isinstance(leaf, (*kinds, NonPrivate)):
+            known = ", ".join(kind.__name__ for kind in kinds)
+            return f"The {name} accountant cannot take {leaf}: it knows {known}."
+    return None
+
+
+def require(reason: str | None) -> None:
+    """Raise the reason of a refusal, if there is one."""
+    if reason is not None:
+        raise InputError(reason)
+
+
+def non_private(event: Event, name: str, infinite: float = math.inf) -> Bound | None:
+    """Return the infinite bound of an event that has a `NonPrivate` part, else None."""
+    for leaf, _ in tally(event):
+        if isinstance(leaf, NonPrivate):
+            return Bound(infinite, infinite, name, leaf.reason)
+    return None

@@ -1,0 +1,193 @@
+"""The ledger of a run: what was released, what it costs by a sound accountant, and what the paper claims.
+
+`eps_sound` is the epsilon of everything recorded, for the sampler and adjacency actually run. `eps_paper` is
+the sum of the claims: the paper's own accountant with the paper's own convention. Where no finite epsilon is
+justified `eps_sound` is infinite and `reason` says why.
+
+A ledger is a value: recording returns a new one, and recording beyond the budget raises before anything is
+kept.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from dpinfer.accounting import accountant as load
+from dpinfer.accounting.base import Bound, check_adjacency, check_delta
+from dpinfer.accounting.events import Adjacency, Compose, Event, from_dict, to_dict
+from dpinfer.errors import InputError
+
+
+class BudgetExceededError(InputError):
+    """A release would cost more than the declared budget."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One release and where it happened."""
+
+    event: Event
+    what: str
+
+
+@dataclass(frozen=True)
+class Claim:
+    """An epsilon as a paper accounts it.
+
+    It is `factor` times the accountant's value for the event as the paper sees it, which may differ from the
+    event that was run.
+    """
+
+    event: Event
+    accountant: str
+    delta: float
+    adjacency: Adjacency
+    factor: float = 1.0
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def epsilon(self) -> float:
+        """Return the claimed epsilon."""
+        module: Any = load(self.accountant)
+        bound = module.epsilon(self.event, self.delta, self.adjacency, **self.options)
+        return self.factor * float(bound.upper)
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """Everything one set of records has paid for.
+
+    Attributes:
+        adjacency: The adjacency relation of the guarantee.
+        delta: The delta of the guarantee.
+        budget: Largest epsilon that may be spent, or None.
+        accountant: The sound accountant.
+        entries: The releases so far.
+        claims: What the paper would say of them.
+    """
+
+    adjacency: Adjacency
+    delta: float
+    budget: float | None = None
+    accountant: str = "pld"
+    entries: tuple[Entry, ...] = ()
+    claims: tuple[Claim, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_adjacency(self.adjacency)
+        check_delta(self.delta)
+        if self.budget is not None and not self.budget > 0.0:
+            raise InputError(f"The budget is {self.budget!r}, but must be a positive epsilon or None.")
+
+    @property
+    def event(self) -> Event:
+        """All releases as one event."""
+        return Compose(tuple(entry.event for entry in self.entries))
+
+    def sound(self) -> Bound:
+        """Return the sound epsilon of everything recorded; infinite, with the reason, where there is none."""
+        module: Any = load(self.accountant)
+        try:
+            bound: Bound = module.epsilon(self.event, self.delta, self.adjacency)
+        except InputError as error:
+            return Bound(math.inf, None, self.accountant, str(error))
+        return bound
+
+    def paper(self) -> float | None:
+        """Return the sum of the paper's claims, or None if there are none."""
+        return math.fsum(claim.epsilon() for claim in self.claims) if self.claims else None
+
+    def spend(self, event: Event, what: str, *claims: Claim) -> Ledger:
+        """Return the ledger with one more release, or raise `BudgetExceededError`."""
+        grown = replace(self, entries=(*self.entries, Entry(event, what)), claims=(*self.claims, *claims))
+        grown._check(what)
+        return grown
+
+    def compose(self, earlier: Ledger) -> Ledger:
+        """Return the ledger of this run started from the result of an earlier one on the same records."""
+        if earlier.adjacency != self.adjacency:
+            raise InputError(
+                f"The earlier ledger is for {earlier.adjacency} adjacency, "
+                f"but this one is for {self.adjacency}."
+            )
+        joined = replace(
+            self, entries=(*earlier.entries, *self.entries), claims=(*earlier.claims, *self.claims)
+        )
+        joined._check("the earlier run")
+        return joined
+
+    def _check(self, what: str) -> None:
+        if self.budget is None:
+            return
+        bound = self.sound()
+        if not bound.upper <= self.budget:
+            raise BudgetExceededError(
+                f"With {what} epsilon would be {bound.upper:.6g} at delta {self.delta:g} ({self.adjacency}), "
+                f"but the budget is {self.budget:g}."
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the ledger with its epsilons as plain values; infinity is the string "inf"."""
+        bound = self.sound()
+        return {
+            "adjacency": self.adjacency,
+            "delta": self.delta,
+            "budget": self.budget,
+            "accountant": self.accountant,
+            "eps_sound": _plain(bound.upper),
+            "eps_paper": _plain(self.paper()),
+            "reason": bound.detail,
+            "entries": [{"what": entry.what, "event": to_dict(entry.event)} for entry in self.entries],
+            "claims": [
+                {
+                    "event": to_dict(claim.event),
+                    "accountant": claim.accountant,
+                    "delta": claim.delta,
+                    "adjacency": claim.adjacency,
+                    "factor": claim.factor,
+                    "options": claim.options,
+                }
+                for claim in self.claims
+            ],
+        }
+
+    def write(self, path: Path) -> None:
+        """Write the ledger as JSON, all or nothing."""
+        text = json.dumps(self.to_dict(), indent=2, allow_nan=False)
+        partial = path.with_name(path.name + ".partial")
+        partial.write_text(text + "\n", encoding="utf-8")
+        os.replace(partial, path)
+
+
+def _plain(value: float | None) -> float | str | None:
+    return "inf" if value == math.inf else value
+
+
+def ledger_from_dict(values: dict[str, Any]) -> Ledger:
+    """Read a ledger written by `Ledger.to_dict`; its epsilons are computed again when asked for."""
+    try:
+        return Ledger(
+            adjacency=values["adjacency"],
+            delta=values["delta"],
+            budget=values["budget"],
+            accountant=values["accountant"],
+            entries=tuple(Entry(from_dict(entry["event"]), entry["what"]) for entry in values["entries"]),
+            claims=tuple(
+                Claim(**{**claim, "event": from_dict(claim["event"])}) for claim in values["claims"]
+            ),
+        )
+    except (KeyError, TypeError) as error:
+        raise InputError(f"The ledger cannot be read: {error}.") from error
+
+
+def read(path: Path) -> Ledger:
+    """Read a ledger written by `Ledger.write`."""
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, json.JSONDecodeError) as error:
+        raise InputError(f"The ledger {path} cannot be read: {error}.") from error
+    return ledger_from_dict(values)

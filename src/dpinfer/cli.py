@@ -1,0 +1,72 @@
+"""The command line: `dpinfer <verb> ...`, one module of `dpinfer.stages` for each verb."""
+
+import argparse
+import importlib
+import logging
+import os
+import sys
+from collections.abc import Sequence
+
+from dpinfer.errors import InputError
+
+VERBS = {
+    "run": "run the pipeline with Snakemake, after clearing a lock that a killed run left behind",
+    "data": "fetch or generate a data set",
+    "calibrate": "find the noise for a cell's privacy target",
+    "fit": "run a cell's algorithm for all its seeds",
+    "evaluate": "compute a cell's metrics",
+    "collect": "join the metrics of an experiment's cells",
+    "figure": "draw a figure from metrics",
+    "table": "summarise an experiment's metrics as a table",
+    "scorecard": "hold every claim of the papers against the metrics",
+    "schema": "write the JSON schemas of the config files",
+}
+DEVICE = "DPINFER_DEVICE"
+PLATFORMS = {"auto": None, "cpu": "cpu", "gpu": "gpu"}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one verb; wrong input is one sentence on standard error and exit code 2."""
+    chosen = _parser().parse_args(arguments)
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    _choose_device(chosen.device)
+    # Verbs are imported one at a time: most need neither JAX nor the accountants.
+    stage = importlib.import_module(f"dpinfer.stages.{chosen.verb}")
+    parser = argparse.ArgumentParser(prog=f"dpinfer {chosen.verb}", description=stage.__doc__)
+    stage.add_arguments(parser)
+    understood, others = parser.parse_known_args(chosen.rest)
+    if others and not hasattr(understood, "others"):
+        parser.error(f"unrecognized arguments: {' '.join(others)}")
+    understood.others = others
+    try:
+        return stage.main(understood) or 0
+    except InputError as error:
+        print(f"dpinfer {chosen.verb}: {error}", file=sys.stderr)
+        return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    width = max(map(len, VERBS))
+    listing = "\n".join(f"  {verb:<{width}}  {purpose}" for verb, purpose in VERBS.items())
+    parser = argparse.ArgumentParser(
+        prog="dpinfer",
+        description="Differentially private Bayesian inference: the stages of the pipeline.",
+        epilog=f"verbs:\n{listing}\n\n`dpinfer <verb> --help` explains one.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--device",
+        choices=PLATFORMS,
+        default=os.environ.get(DEVICE, "auto"),
+        help=f"what JAX computes on (default: {DEVICE} or auto)",
+    )
+    parser.add_argument("verb", choices=VERBS, metavar="verb")
+    parser.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    return parser
+
+
+def _choose_device(device: str) -> None:
+    """Tell JAX, before anything imports it."""
+    platform = PLATFORMS[device]
+    if platform is not None:
+        os.environ["JAX_PLATFORMS"] = platform

@@ -1,0 +1,73 @@
+"""What every data set is once loaded, and how it is kept on disk."""
+
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dpinfer.atomic import replacing
+from dpinfer.errors import InputError
+
+Arrays = dict[str, np.ndarray]
+
+
+class Dataset(NamedTuple):
+    """Records and what is known about them.
+
+    Attributes:
+        train: arrays by key (`x`, `y`, `group`, ...); the leading axis of each counts records.
+        test: the same keys and record shapes; empty where a data set has no test part.
+        facts: where the data came from or the parameters that made it, in JSON types only.
+    """
+
+    train: Arrays
+    test: Arrays
+    facts: dict[str, Any]
+
+
+class Fetched(NamedTuple):
+    """Verified files of one real data set: their paths by file name, and their origin in JSON types."""
+
+    paths: dict[str, Path]
+    facts: dict[str, Any]
+
+
+# Gives, for the name of a real data set, all its files, each with the right sha256.
+Files = Callable[[str], Fetched]
+
+
+def save(path: Path, dataset: Dataset) -> None:
+    """Write a data set as an uncompressed .npz with keys `train/x`, `test/x`, ... and `facts` (JSON bytes).
+
+    Guarantee: equal content gives equal bytes, and `path` never holds a partly written file.
+    """
+    arrays = {f"{part}/{key}": value for part in ("train", "test") for key, value in _part(dataset, part)}
+    facts = json.dumps(dataset.facts, sort_keys=True).encode()
+    with replacing(path) as temporary:
+        np.savez(temporary, allow_pickle=False, facts=np.frombuffer(facts, dtype=np.uint8), **arrays)
+
+
+def read(path: Path) -> Dataset:
+    """Read back what `save` wrote.
+
+    Raises:
+        InputError: the file is missing or is not such an .npz.
+    """
+    try:
+        with path.open("rb") as source, np.load(source, allow_pickle=False) as stored:
+            arrays = {key: stored[key] for key in stored.files}
+        facts = json.loads(arrays.pop("facts").tobytes())
+        parts: dict[str, Arrays] = {"train": {}, "test": {}}
+        for key, value in arrays.items():
+            part, _, name = key.partition("/")
+            parts[part][name] = value
+    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
+        raise InputError(f"{path} is not a data set written by this package: {error!r}") from error
+    return Dataset(parts["train"], parts["test"], facts)
+
+
+def _part(dataset: Dataset, part: str) -> list[tuple[str, np.ndarray]]:
+    return sorted((dataset.train if part == "train" else dataset.test).items())

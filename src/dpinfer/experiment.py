@@ -1,0 +1,44 @@
+"""From settings to what runs: the one file that sees every layer."""
+
+import zlib
+
+import jax
+
+from dpinfer import inference, models
+from dpinfer.errors import InputError
+from dpinfer.inference.base import Algorithm
+from dpinfer.mechanism.exact import exact
+from dpinfer.mechanism.gaussian import gaussian
+from dpinfer.settings.cell import Method
+from dpinfer.types import Key
+
+
+def build(settings: Method, num_records: int, noise_multiplier: float | None) -> Algorithm:
+    """Build a cell's algorithm.
+
+    Args:
+        settings: The cell's settings.
+        num_records: Size of the training data, which is public.
+        noise_multiplier: Noise standard deviation over clip; None runs without privacy.
+    """
+    mechanism = exact() if noise_multiplier is None else gaussian(settings.clip, noise_multiplier)
+    return inference.build(
+        settings.method,
+        settings=settings,
+        model=models.build(settings.model),
+        mechanism=mechanism,
+        num_records=num_records,
+    )
+
+
+def key_of(seed: int, experiment: str, cell: str) -> Key:
+    """The key of a cell: it follows from its name, so that no other cell of the grid has a say in it."""
+    return jax.random.fold_in(jax.random.key(seed), zlib.crc32(f"{experiment}/{cell}".encode()))
+
+
+def require_device(device: str | None) -> None:
+    """Stop with one sentence when JAX cannot compute on the device that was asked for."""
+    try:
+        jax.devices()
+    except RuntimeError as error:
+        raise InputError(f"device is {device}, but JAX finds none on this machine") from error

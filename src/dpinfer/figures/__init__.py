@@ -1,0 +1,1 @@
+"""Figures: drawn from CSV files alone, so that drawing never needs JAX."""

@@ -1,0 +1,1 @@
+"""Mechanisms: how a sum over records leaves the data, with or without privacy."""

@@ -1,0 +1,236 @@
+"""The plan: experiments, cells and artifacts of a run, looked up by the rules, never parsed from names."""
+
+import dataclasses
+import re
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from dpinfer.atomic import to_json
+from dpinfer.digest import digest
+from dpinfer.errors import InputError
+from dpinfer.settings.claim import Claims
+from dpinfer.settings.data import Data
+from dpinfer.settings.experiment import Experiment, PlannedCell, cross
+from dpinfer.settings.explain import suggest
+from dpinfer.settings.project import Project
+from dpinfer.settings.yaml import parse, read
+
+DEVICE = "DPINFER_DEVICE"
+DATA_DIR = "DPINFER_DATA"
+
+
+class Planned(NamedTuple):
+    """An experiment with its cells at the scale of the run."""
+
+    name: str
+    paper: str
+    settings: Experiment
+    cells: dict[str, PlannedCell]
+
+
+class Plan:
+    """What is to be made, from the project's settings and the files under `config/`.
+
+    Args:
+        config: The content of `config/config.yaml` with the command line's changes.
+        root: The folder that holds `config` and `workflow`.
+    """
+
+    def __init__(self, config: Mapping[str, Any], root: Path) -> None:
+        self.root = root
+        self.project = parse(Project, dict(config), "config/config.yaml or --config")
+        self.results = self.project.results
+        self.experiments = self._chosen(self._files())
+        self._refuse_missing()
+
+    @property
+    def papers(self) -> list[str]:
+        """The papers of which something is run."""
+        return sorted({planned.paper for planned in self.experiments.values()})
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Variables for all jobs: settings that choose where something is done and never what comes out."""
+        project = self.project
+        return {DEVICE: project.device, **({DATA_DIR: project.data_dir} if project.data_dir else {})}
+
+    @cached_property
+    def claims(self) -> dict[str, Claims]:
+        """The claims of each paper that has any, by paper."""
+        paths = sorted((self.root / "config/claims").glob("*.yaml"))
+        claims = {path.stem: parse(Claims, read(path), self._shown(path)) for path in paths}
+        seen: dict[str, str] = {}
+        for paper, stated in claims.items():
+            for claim in stated.claims:
+                if claim.id in seen:
+                    raise InputError(
+                        f"config/claims/{paper}.yaml: the id {claim.id} stands in {seen[claim.id]}.yaml, too"
+                    )
+                seen[claim.id] = paper
+        return claims
+
+    @cached_property
+    def data(self) -> dict[str, Data]:
+        """The data sets that cells need, by the name of their artifact."""
+        return {
+            data_name(cell.settings.data): cell.settings.data
+            for planned in self.experiments.values()
+            for cell in planned.cells.values()
+        }
+
+    @property
+    def claim_files(self) -> list[str]:
+        """The files that claims stand in."""
+        return [str(self.root / "config/claims" / f"{paper}.yaml") for paper in self.claims]
+
+    @property
+    def all_metrics(self) -> list[str]:
+        """The metrics file of every experiment."""
+        return [f"{self.results}/metrics/{name}.csv" for name in self.experiments]
+
+    def data_of(self, experiment: str, cell: str) -> str:
+        """Name of the data artifact that a cell needs."""
+        return data_name(self.cell(experiment, cell).settings.data)
+
+    def cell_metrics(self, experiment: str) -> list[str]:
+        """The metrics file of every cell of an experiment."""
+        return [
+            f"{self.results}/metrics/{experiment}/{cell}.csv" for cell in self.experiments[experiment].cells
+        ]
+
+    def cell(self, experiment: str, cell: str) -> PlannedCell:
+        """Look up a cell by names."""
+        return self.experiments[experiment].cells[cell]
+
+    def job(self, experiment: str, cell: str) -> str:
+        """All that a cell's first stage must know, as JSON; later stages read it from the artifact before."""
+        planned = self.cell(experiment, cell)
+        return to_json(
+            {
+                "experiment": experiment,
+                "cell": cell,
+                "arm": planned.arm,
+                "labels": planned.labels,
+                "scale": self.project.scale,
+                "seed": self.project.seed,
+                "settings": dataclasses.asdict(planned.settings),
+            }
+        )
+
+    def data_job(self, data: str) -> str:
+        """The settings of a data set, as JSON."""
+        return to_json(dataclasses.asdict(self.data[data]))
+
+    def data_code(self, data: str) -> str:
+        """Digest of the code that makes a data set."""
+        return self.code("data", f"dpinfer.data.{self.data[data].name}")
+
+    def figures(self, paper: str | None = None) -> list[str]:
+        """Identifiers of the figures, of one paper or of all."""
+        return [figure for planned in self._of(paper) for figure in planned.settings.figures]
+
+    def drawn(self, figure: str) -> Planned:
+        """The experiment that a figure shows."""
+        return next(planned for planned in self.experiments.values() if figure in planned.settings.figures)
+
+    def script(self, figure: str) -> Path:
+        """The file that draws a figure."""
+        return self.root / "workflow/figures" / self.drawn(figure).paper / f"{figure}.py"
+
+    def published(self, figure: str) -> list[str]:
+        """The file with the paper's own values for a figure, if there is one."""
+        path = self.root / "config/published" / self.drawn(figure).paper / f"{figure}.csv"
+        return [str(path)] if path.is_file() else []
+
+    def metrics(self, figure: str) -> list[str]:
+        """Metrics files that a figure reads."""
+        planned = self.drawn(figure)
+        return [f"{self.results}/metrics/{name}.csv" for name in (planned.name, *planned.settings.reads)]
+
+    def targets(self, paper: str | None = None) -> list[str]:
+        """Figures and tables, of one paper or of all."""
+        return [
+            *(f"{self.results}/figures/{figure}.pdf" for figure in self.figures(paper)),
+            *(f"{self.results}/tables/{planned.name}.csv" for planned in self._of(paper)),
+        ]
+
+    def code(self, stage: str, *parts: str, scripts: Iterable[Path] = ()) -> str:
+        """Digest of the code that a stage runs, given the modules that it chooses by name."""
+        return digest([f"dpinfer.stages.{stage}", *parts], scripts)
+
+    def cell_code(self, stage: str, experiment: str, cell: str) -> str:
+        """Digest of the code that a stage runs for one cell."""
+        settings = self.cell(experiment, cell).settings
+        parts = [f"dpinfer.inference.{settings.method}", f"dpinfer.models.{settings.model.name}"]
+        if stage == "evaluate":
+            parts += [
+                f"dpinfer.evaluate.{metric}" for metric in self.experiments[experiment].settings.metrics
+            ]
+        return self.code(stage, *parts)
+
+    def figure_code(self, figure: str) -> str:
+        """Digest of the code that draws a figure."""
+        return self.code("figure", scripts=[self.script(figure)])
+
+    def _of(self, paper: str | None) -> list[Planned]:
+        return [planned for planned in self.experiments.values() if paper in (None, planned.paper)]
+
+    def _files(self) -> dict[str, Path]:
+        files: dict[str, Path] = {}
+        for path in sorted((self.root / "config/experiments").glob("*/*.yaml")):
+            if path.stem in files:
+                raise InputError(
+                    f"{self._shown(path)}: {self._shown(files[path.stem])} has the same name already"
+                )
+            files[path.stem] = path
+        if not files:
+            raise InputError("config/experiments: there is no experiment to run")
+        return files
+
+    def _chosen(self, files: Mapping[str, Path]) -> dict[str, Planned]:
+        wanted = files if self.project.experiments == "all" else self.project.experiments
+        if not wanted:
+            raise InputError(
+                "config/config.yaml or --config: experiments is empty, but should be all or a list of names"
+            )
+        planned = {}
+        for name in wanted:
+            if name not in files:
+                raise InputError(
+                    f"config/config.yaml or --config: there is no experiment {name}{suggest(name, files)}"
+                )
+            path = self._shown(files[name])
+            settings = parse(Experiment, read(files[name]), path)
+            cells = {cell.name: cell for cell in cross(path, settings, self.project.scale)}
+            planned[name] = Planned(name, path.parent.name, settings, cells)
+        return planned
+
+    def _refuse_missing(self) -> None:
+        """Stop before the first job when a file that a later one needs is not there."""
+        for planned in self.experiments.values():
+            where = f"config/experiments/{planned.paper}/{planned.name}.yaml"
+            for other in planned.settings.reads:
+                if other not in self.experiments:
+                    raise InputError(
+                        f"{where}: reads names {other}, which is not among the experiments of this run"
+                    )
+            for figure in planned.settings.figures:
+                if not self.script(figure).is_file():
+                    raise InputError(
+                        f"{where}: figures names {figure}, but there is no {self._shown(self.script(figure))}"
+                    )
+
+    def _shown(self, path: Path) -> Path:
+        return path.relative_to(self.root)
+
+
+def data_name(settings: Data) -> str:
+    """Name of a data artifact: the data set's, and whatever differs from its default settings."""
+    changed = [
+        f"{field.name}={getattr(settings, field.name)}"
+        for field in dataclasses.fields(settings)
+        if getattr(settings, field.name) != field.default
+    ]
+    return re.sub(r"[^A-Za-z0-9.+_=-]", "_", "-".join([settings.name, *changed]))

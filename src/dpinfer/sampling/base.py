@@ -1,0 +1,51 @@
+"""What a sampler gives, and what it must state about itself."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+
+from dpinfer.errors import InputError
+from dpinfer.types import Key, Records
+
+MAX_RECORDS = 2**31 - 1
+"""Indices are 32-bit integers."""
+
+
+class Batch(NamedTuple):
+    """Records chosen for one step, padded to a fixed size.
+
+    Attributes:
+        index: (capacity,) positions of records; padding repeats valid positions.
+        mask: (capacity,) whether an entry is in the batch or padding.
+    """
+
+    index: jax.Array
+    mask: jax.Array
+
+
+class Sampler(NamedTuple):
+    """Chooses the records of a step.
+
+    Attributes:
+        draw: `key -> Batch`.
+        expected: Expected size of a batch, which is public; sums are divided by it.
+    """
+
+    draw: Callable[[Key], Batch]
+    expected: float
+
+
+def take(records: Records, batch: Batch) -> dict[str, jax.Array]:
+    """The records of a batch, padding included."""
+    return {name: array[batch.index] for name, array in records.items()}
+
+
+def require_size(num_records: int, batch: int | None = None) -> None:
+    """Refuse sizes for which no batch can be drawn."""
+    if not 1 <= num_records <= MAX_RECORDS:
+        raise InputError(f"the number of records is {num_records}, but should be from 1 to {MAX_RECORDS}")
+    if batch is not None and not 1 <= batch <= num_records:
+        raise InputError(
+            f"the batch is {batch}, but should be from 1 to the number of records, {num_records}"
+        )

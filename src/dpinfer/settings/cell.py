@@ -1,0 +1,60 @@
+"""A cell: one complete setting of one experiment, run for a number of seeds by one job."""
+
+import math
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+from pydantic.dataclasses import dataclass
+
+from dpinfer.settings.base import STRICT, Count, Positive, PositiveOrInf, Probability
+from dpinfer.settings.data import Data
+from dpinfer.settings.model import Model
+
+Adjacency = Literal["add-remove", "replace-one"]
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Cell:
+    """What every method needs to know, whichever it is."""
+
+    data: Data
+    model: Model
+    num_steps: Annotated[Count, Field(description="Steps of the algorithm.")]
+    seeds: Annotated[Count, Field(description="Independent repetitions, run in one compiled program.")] = 1
+    epsilon: Annotated[
+        PositiveOrInf | None,
+        Field(description="Target epsilon for which the noise is calibrated; .inf runs without privacy."),
+    ] = None
+    noise_multiplier: Annotated[
+        Positive | None,
+        Field(description="Noise standard deviation over clip, where it is given instead of a target."),
+    ] = None
+    delta: Annotated[Probability | None, Field(description="Delta of the guarantee.")] = None
+    adjacency: Annotated[Adjacency, Field(description="Which data sets count as neighbours.")] = "add-remove"
+
+    @model_validator(mode="after")
+    def _one_source_of_noise(self) -> Self:
+        if (self.epsilon is None) == (self.noise_multiplier is None):
+            raise ValueError("exactly one of epsilon and noise_multiplier should be given")
+        if self.is_private and self.delta is None:
+            raise ValueError("a private run needs delta")
+        return self
+
+    @property
+    def is_private(self) -> bool:
+        """Whether noise is added at all."""
+        return self.noise_multiplier is not None or not math.isinf(self.epsilon or math.inf)
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Descent(Cell):
+    """Full-batch gradient descent to the mode of the posterior, made private by clipping and noise."""
+
+    method: Literal["descent"] = "descent"
+    learning_rate: Annotated[Positive, Field(description="Step size on the mean gradient per record.")]
+    clip: Annotated[
+        Positive, Field(description="Largest norm of one record's gradient, where it is private.")
+    ]
+
+
+Method = Descent

@@ -1,0 +1,66 @@
+"""Settings of the claims: what a paper says, and how it is computed from a metrics file."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+from pydantic.dataclasses import dataclass
+
+from dpinfer.settings.base import STRICT, NonNegative
+
+Scalar = str | float | int | bool
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Selection:
+    """Rows of a metrics file and the number they are reduced to."""
+
+    experiment: Annotated[str, Field(description="Experiment whose metrics are read.")]
+    metric: Annotated[str, Field(description="Metric whose values are reduced.")]
+    where: Annotated[
+        dict[str, Scalar], Field(description="Columns and the value each must have; .inf is written as such.")
+    ] = Field(default_factory=dict)
+    reduce: Annotated[
+        Literal["mean", "sd", "min", "max"], Field(description="How the seeds are reduced.")
+    ] = "mean"
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Claim:
+    """One statement of a paper, and its check.
+
+    `values` with one selection is compared with `published` within `tolerance`; with several, they must not
+    fall from one to the next by more than `tolerance`.
+    """
+
+    id: Annotated[str, Field(description="Identifier, unique over all papers.")]
+    where: Annotated[str, Field(description="Where in the paper it stands.")]
+    statement: Annotated[str, Field(description="What is claimed, in our words.")]
+    values: Annotated[
+        tuple[Selection, ...],
+        Field(description="One selection to compare with `published`, or several in rising order."),
+    ] = ()
+    published: Annotated[float | None, Field(description="The paper's value.")] = None
+    tolerance: Annotated[NonNegative, Field(description="Largest difference that still counts as equal.")] = (
+        0.0
+    )
+    reason: Annotated[
+        str | None, Field(description="Why ours differs, or why the claim cannot be tested here.")
+    ] = None
+
+    @model_validator(mode="after")
+    def _is_testable_or_says_why(self) -> Self:
+        if not self.values and self.reason is None:
+            raise ValueError("a claim without values needs a reason why it is not testable")
+        if len(self.values) == 1 and self.published is None:
+            raise ValueError("a claim with one value needs the published one to compare it with")
+        if len(self.values) > 1 and self.published is not None:
+            raise ValueError("a claim about an order has no single published value")
+        return self
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Claims:
+    """The claims of one paper: `config/claims/<paper>.yaml`."""
+
+    title: Annotated[str, Field(description="The paper, as a reader would cite it.")]
+    claims: tuple[Claim, ...]

@@ -1,0 +1,159 @@
+"""An experiment: `config/experiments/<paper>/<name>.yaml`, and the cells that its grid is crossed into."""
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from dpinfer.errors import InputError
+from dpinfer.settings.base import STRICT
+from dpinfer.settings.cell import Method
+from dpinfer.settings.project import Scale
+from dpinfer.settings.yaml import parse
+
+Metric = Literal["accuracy"]
+Table = dict[str, Any]
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Part:
+    """What can be stated of cells; the innermost statement of a key holds."""
+
+    data: Annotated[Table, Field(description="Data set by name, and its settings.")] = Field(
+        default_factory=dict
+    )
+    model: Annotated[Table, Field(description="Model by name, and its settings.")] = Field(
+        default_factory=dict
+    )
+    base: Annotated[Table, Field(description="Settings that all cells share.")] = Field(default_factory=dict)
+    grid: Annotated[
+        dict[str, list[Any]], Field(description="Settings that vary: each key with the list of its values.")
+    ] = Field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Whole(Part):
+    """A part that may state something of single arms, too."""
+
+    arms: Annotated[
+        dict[Name, Part], Field(description="Curves of a comparison: each arm's own settings, by its name.")
+    ] = Field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Experiment(Whole):
+    """The paper's setting of one experiment, and what smaller scales change of it."""
+
+    title: Annotated[str, Field(description="What is shown, in a few words.")]
+    where: Annotated[str, Field(description="Figure, table or section of the paper.")]
+    metrics: Annotated[
+        tuple[Metric, ...], Field(description="What is evaluated for each seed.", min_length=1)
+    ]
+    figures: Annotated[
+        tuple[Name, ...], Field(description="Figures drawn by workflow/figures/<paper>/<figure>.py.")
+    ] = ()
+    reads: Annotated[
+        tuple[str, ...], Field(description="Other experiments whose metrics the figures also show.")
+    ] = ()
+    scales: Annotated[
+        dict[Scale, Whole], Field(description="For each scale, what it changes; paper changes nothing.")
+    ] = Field(default_factory=dict)
+
+
+class PlannedCell(NamedTuple):
+    """A cell in its place: the settings are complete, the labels are what tells it from its siblings."""
+
+    experiment: str
+    name: str
+    arm: str
+    labels: dict[str, Any]
+    settings: Method
+
+
+class Choice(NamedTuple):
+    """The values a key takes, and the name under which a user finds them in the file."""
+
+    values: list[Any]
+    origin: str
+    varies: bool
+
+
+def cross(path: Path, experiment: Experiment, scale: Scale) -> list[PlannedCell]:
+    """Cross the grid of every arm into cells at one scale."""
+    change = experiment.scales.get(scale, Whole())
+    for stated in change.arms.keys() - experiment.arms.keys():
+        raise InputError(
+            f"{path}: scales.{scale}.arms.{stated} changes an arm that the experiment does not have"
+        )
+    arms = experiment.arms or {"main": Part()}
+    choices = {
+        arm: _choices(
+            path,
+            {
+                "": experiment,
+                f"arms.{arm}.": part,
+                f"scales.{scale}.": change,
+                f"scales.{scale}.arms.{arm}.": change.arms.get(arm, Part()),
+            },
+        )
+        for arm, part in arms.items()
+    }
+    varying = {key for stated in choices.values() for key, choice in stated.items() if choice.varies}
+    cells = [cell for arm, stated in choices.items() for cell in _cells(path, arm, stated, sorted(varying))]
+    _refuse_duplicates(path, cells)
+    return cells
+
+
+def _choices(path: Path, layers: Mapping[str, Part]) -> dict[str, Choice]:
+    """Flatten layers, outermost first, to one dictionary of dotted keys."""
+    choices: dict[str, Choice] = {}
+    for prefix, part in layers.items():
+        for section, table in (("data", part.data), ("model", part.model), ("base", part.base)):
+            for key, value in table.items():
+                name = key if section == "base" else f"{section}.{key}"
+                choices[name] = Choice([value], f"{prefix}{section}.{key}", varies=False)
+        for key, values in part.grid.items():
+            if not values:
+                raise InputError(f"{path}: {prefix}grid.{key} is empty, but should list at least one value")
+            choices[key] = Choice(values, f"{prefix}grid.{key}", varies=True)
+    return choices
+
+
+def _cells(path: Path, arm: str, choices: Mapping[str, Choice], varying: list[str]) -> Iterator[PlannedCell]:
+    origins = {key: choice.origin for key, choice in choices.items()}
+    grid = [key for key, choice in choices.items() if choice.varies]
+    for values in itertools.product(*(choice.values for choice in choices.values())):
+        flat = dict(zip(choices, values, strict=True))
+        settings: Method = parse(Method, _nest(flat), path, origins)
+        name = "-".join([arm, *(f"{key.split('.')[-1]}={_slug(flat[key])}" for key in grid)])
+        yield PlannedCell(path.stem, name, arm, {key: flat.get(key) for key in varying}, settings)
+
+
+def _nest(flat: Mapping[str, Any]) -> Table:
+    nested: Table = {}
+    for key, value in flat.items():
+        section, _, inner = key.rpartition(".")
+        (nested.setdefault(section, {}) if section else nested)[inner] = value
+    return nested
+
+
+def _slug(value: Any) -> str:
+    """A part of a file name for a value."""
+    text = f"{value:g}" if isinstance(value, float) else str(value)
+    return re.sub(r"[^A-Za-z0-9.+_-]", "_", text)
+
+
+def _refuse_duplicates(path: Path, cells: list[PlannedCell]) -> None:
+    seen: dict[str | Method, str] = {}
+    for cell in cells:
+        for key in (cell.name, cell.settings):
+            if key in seen:
+                raise InputError(
+                    f"{path}: the cells {seen[key]} and {cell.name} are the same: state each only once"
+                )
+            seen[key] = cell.name

@@ -1,0 +1,63 @@
+"""JSON schemas of the config files, for editors: generated from the settings classes."""
+
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from dpinfer.settings.cell import Method
+from dpinfer.settings.claim import Claims
+from dpinfer.settings.data import Data
+from dpinfer.settings.experiment import Experiment
+from dpinfer.settings.model import Model
+from dpinfer.settings.project import Project
+
+Schema = dict[str, Any]
+
+
+def schemas() -> dict[str, Schema]:
+    """Return a schema for each kind of config file, by its name."""
+    return {
+        "config": TypeAdapter(Project).json_schema(),
+        "claims": TypeAdapter(Claims).json_schema(),
+        "experiment": _experiment(),
+    }
+
+
+def _experiment() -> Schema:
+    """The schema of an experiment, whose tables allow whatever some data set, model or method allows.
+
+    Which keys belong together is known only when cells are crossed: an editor suggests, the plan decides.
+    """
+    schema = TypeAdapter(Experiment).json_schema()
+    definitions = schema["$defs"]
+    keys = {
+        name: _keys(kind, definitions) for name, kind in (("data", Data), ("model", Model), ("base", Method))
+    }
+    for section in ("data", "model"):
+        keys["base"].pop(section)
+    dotted = {f"{part}.{key}": keys[part][key] for part in ("data", "model") for key in keys[part]}
+    keys["grid"] = {
+        key: {"type": "array", "minItems": 1, "items": value}
+        for key, value in {**keys["base"], **dotted}.items()
+    }
+    for name, table in keys.items():
+        definitions[f"{name}_table"] = {"type": "object", "additionalProperties": False, "properties": table}
+    for part in (schema, definitions["Part"], definitions["Whole"]):
+        for name in keys:
+            described = part["properties"][name]["description"]
+            part["properties"][name] = {"description": described, "$ref": f"#/$defs/{name}_table"}
+    return schema
+
+
+def _keys(kind: Any, definitions: Schema) -> Schema:
+    """Every key that some member of a union of settings classes has; its definitions join `definitions`."""
+    schema = TypeAdapter(kind).json_schema()
+    definitions.update(schema.get("$defs", {}))
+    members = [definitions[member["$ref"].split("/")[-1]] for member in schema.get("oneOf", [])] or [schema]
+    keys: Schema = {}
+    for member in members:
+        for key, value in member["properties"].items():
+            known = keys.setdefault(key, {"anyOf": []})["anyOf"]
+            if value not in known:
+                known.append(value)
+    return {key: value["anyOf"][0] if len(value["anyOf"]) == 1 else value for key, value in keys.items()}

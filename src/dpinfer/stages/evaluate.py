@@ -1,0 +1,72 @@
+"""Compute a cell's metrics for every seed, on the test data."""
+
+import argparse
+import importlib
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pandas as pd
+
+from dpinfer import experiment, models
+from dpinfer.atomic import read_json, replacing
+from dpinfer.data.base import read
+from dpinfer.inference.base import Algorithm
+from dpinfer.provenance import Stamp
+from dpinfer.settings.cell import Method
+from dpinfer.settings.yaml import parse
+from dpinfer.stages.fit import load_states
+
+LEDGER_COLUMNS = ("eps_paper", "eps_sound", "delta", "adjacency", "accountant")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `dpinfer evaluate`."""
+    parser.add_argument("--calibration", type=Path, required=True, help="the cell's calibration")
+    parser.add_argument("--data", type=Path, required=True, help="the .npz of the data set")
+    parser.add_argument("--fit", type=Path, required=True, help="the fit's .npz, its ledger beside it")
+    parser.add_argument("--metrics", nargs="+", required=True, help="modules of dpinfer.evaluate")
+    parser.add_argument(
+        "--output", type=Path, required=True, help="the .csv to write; a .json stands beside it"
+    )
+    parser.add_argument("--code", default="none", help="digest of the code, for the stamp")
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Write one row for each seed and metric, with the cell's labels and its two epsilons."""
+    stamp = Stamp(arguments.code)
+    job = read_json(arguments.calibration)
+    dataset = read(arguments.data)
+    settings: Method = parse(Method, job["settings"], arguments.calibration)
+    num_records = len(next(iter(dataset.train.values())))
+    algorithm = experiment.build(settings, num_records, job["noise_multiplier"])
+    draws = _draws(algorithm, job, load_states(arguments.fit, algorithm, dataset.train), settings.seeds)
+    test = {key: jnp.asarray(value) for key, value in dataset.test.items()}
+    model = models.build(settings.model)
+    values = {name: _metric(name)(model, draws, test) for name in arguments.metrics}
+    constant = {
+        **{key: job[key] for key in ("experiment", "cell", "arm", "scale")},
+        **job["labels"],
+        "noise_multiplier": job["noise_multiplier"],
+        **{key: read_json(arguments.fit.with_name("ledger.json"))[key] for key in LEDGER_COLUMNS},
+        "standin": bool(dataset.facts.get("standin", False)),
+    }
+    rows = [
+        {**constant, "seed": seed, "metric": name, "value": float(value)}
+        for name, per_seed in values.items()
+        for seed, value in enumerate(per_seed)
+    ]
+    with replacing(arguments.output) as temporary:
+        pd.DataFrame(rows).to_csv(temporary, index=False)
+    stamp.write(arguments.output.with_suffix(".json"), **{key: job[key] for key in job if key != "stamp"})
+
+
+def _draws(algorithm: Algorithm, job: dict[str, Any], states: Any, seeds: int) -> Any:
+    """One draw of the parameters for each seed, by keys that no fit has used."""
+    key = experiment.key_of(job["seed"], job["experiment"], f"{job['cell']}/evaluate")
+    return jax.vmap(algorithm.draw)(jax.random.split(key, seeds), states)
+
+
+def _metric(name: str) -> Any:
+    return importlib.import_module(f"dpinfer.evaluate.{name}").metric

@@ -1,0 +1,44 @@
+"""Hold every claim of the papers against the metrics: reproduced, differs, or not testable here."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from dpinfer.atomic import replacing
+from dpinfer.provenance import Stamp
+from dpinfer.score import score
+from dpinfer.settings.claim import Claims
+from dpinfer.settings.yaml import parse, read
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `dpinfer scorecard`."""
+    parser.add_argument("--claims", nargs="+", type=Path, required=True, help="claims of each paper, as YAML")
+    parser.add_argument("--metrics", nargs="+", type=Path, required=True, help="the .csv of each experiment")
+    parser.add_argument(
+        "--output", type=Path, required=True, help="the .csv to write; .md and .json stand beside it"
+    )
+    parser.add_argument("--code", default="none", help="digest of the code, for the stamp")
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Write one row for each claim."""
+    stamp = Stamp(arguments.code)
+    metrics = {path.stem: pd.read_csv(path) for path in arguments.metrics}
+    rows: list[dict[str, Any]] = []
+    for path in arguments.claims:
+        stated = parse(Claims, read(path), path)
+        rows += [{"paper": path.stem, **score(claim, metrics)} for claim in stated.claims]
+    card = pd.DataFrame(rows)
+    with replacing(arguments.output) as temporary:
+        card.to_csv(temporary, index=False)
+    with replacing(arguments.output.with_suffix(".md")) as temporary:
+        temporary.write_text(_page(card), encoding="utf-8")
+    stamp.write(arguments.output.with_suffix(".json"), verdicts=card["verdict"].value_counts().to_dict())
+
+
+def _page(card: pd.DataFrame) -> str:
+    counts = card.groupby(["paper", "verdict"]).size().unstack(fill_value=0).to_markdown()
+    return f"# Scorecard\n\n{counts}\n\n{card.fillna('').to_markdown(index=False, floatfmt='.4g')}\n"

@@ -1,0 +1,15 @@
+"""Names for the few types that every layer speaks of."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import jax
+
+Key = jax.Array
+"""A typed JAX random key. Never defaulted, never used twice."""
+
+Tree = Any
+"""Parameters or gradients: any nesting of arrays that JAX knows as a pytree."""
+
+Records = Mapping[str, jax.Array]
+"""Arrays by name, whose leading axis counts records; or one record, without that axis."""

@@ -1,0 +1,171 @@
+"""The pipeline at smoke scale: what it makes, what it makes again, and how it recovers."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from checkout import Checkout, copy_project
+
+EXPERIMENT = "config/experiments/dpvi/abalone_descent.yaml"
+ONE_OF_EACH = {"collect": 1, "figure": 1, "table": 1, "scorecard": 1, "all": 1}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """A checkout in which the whole pipeline has run once; tests that edit it must undo what they did."""
+    made = copy_project(tmp_path_factory.mktemp("finished"))
+    made.snakemake()
+    return made
+
+
+class Edited:
+    """A text replaced in a file for the time of a `with` block."""
+
+    def __init__(self, made: Checkout, path: str, old: str, new: str) -> None:
+        self.file, self.before = made.root / path, (made.root / path).read_text(encoding="utf-8")
+        made.edit(path, old, new)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        self.file.write_text(self.before, encoding="utf-8")
+
+
+def test_a_dry_run_lists_the_expected_jobs(checkout: Checkout) -> None:
+    assert checkout.pending() == {"data": 1, "calibrate": 3, "fit": 3, "evaluate": 3, **ONE_OF_EACH}
+    assert not (checkout.root / "results/smoke").exists()
+
+
+def test_every_stage_leaves_its_artifact(finished: Checkout) -> None:
+    results = finished.root / "results/smoke"
+    made = {str(path.relative_to(results)) for path in results.rglob("*") if path.is_file()}
+    cell = "abalone_descent/private-epsilon=3"
+    assert {
+        "data/abalone-standin=True.npz",
+        "data/abalone-standin=True.json",
+        f"calibration/{cell}.json",
+        f"fits/{cell}/fit.npz",
+        f"fits/{cell}/ledger.json",
+        f"fits/{cell}/stamp.json",
+        f"metrics/{cell}.csv",
+        "metrics/abalone_descent.csv",
+        "figures/abalone_descent.pdf",
+        "figures/abalone_descent.png",
+        "tables/abalone_descent.csv",
+        "tables/abalone_descent.md",
+        "scorecard.csv",
+        "scorecard.md",
+    } <= made
+    assert not [name for name in made if Path(name).name.startswith(".")], "a temporary file was left"
+
+
+def test_every_private_row_carries_both_epsilons_and_the_stand_in(finished: Checkout) -> None:
+    metrics = pd.read_csv(finished.root / "results/smoke/metrics/abalone_descent.csv")
+    assert len(metrics) == 3 * 2
+    assert metrics["standin"].all()
+    private = metrics[metrics["arm"] == "private"]
+    assert (private["eps_sound"] <= private["epsilon"]).all()
+    assert (private["eps_sound"] > 0.99 * private["epsilon"]).all()
+    assert (private["eps_paper"] > 0).all()
+    assert (metrics.loc[metrics["arm"] == "exact", "eps_sound"] == float("inf")).all()
+
+
+def test_a_second_run_does_nothing(finished: Checkout) -> None:
+    assert finished.pending() == {}
+
+
+def test_one_more_grid_value_runs_one_fit_and_what_depends_on_it(finished: Checkout) -> None:
+    with Edited(finished, EXPERIMENT, "grid: {epsilon: [0.3, 3]}", "grid: {epsilon: [0.3, 1, 3]}"):
+        assert finished.pending() == {"calibrate": 1, "fit": 1, "evaluate": 1, **ONE_OF_EACH}
+
+
+def test_a_figure_script_redraws_its_figure_only(finished: Checkout) -> None:
+    with Edited(finished, "workflow/figures/dpvi/abalone_descent.py", "lower center", "upper center"):
+        assert finished.pending() == {"figure": 1, "all": 1}
+
+
+def test_a_metric_reruns_no_fit(finished: Checkout) -> None:
+    with Edited(finished, "src/dpinfer/evaluate/accuracy.py", ">= 0.5", "> 0.5"):
+        assert finished.pending() == {"evaluate": 3, **ONE_OF_EACH}
+
+
+def test_an_algorithm_reruns_its_fits_and_no_data(finished: Checkout) -> None:
+    with Edited(finished, "src/dpinfer/inference/descent.py", "w + rate * (a + b)", "w + rate * (b + a)"):
+        pending = finished.pending()
+    assert pending["fit"] == 3
+    assert "data" not in pending
+
+
+def test_a_docstring_reruns_nothing(finished: Checkout) -> None:
+    with Edited(finished, "src/dpinfer/inference/descent.py", "to the mode of the posterior", "to the mode"):
+        assert finished.pending() == {}
+    with Edited(finished, "workflow/figures/dpvi/abalone_descent.py", "with one standard error", "with bars"):
+        assert finished.pending() == {}
+
+
+def test_touching_files_reruns_nothing(finished: Checkout) -> None:
+    for path in ("src/dpinfer/inference/descent.py", "workflow/figures/dpvi/abalone_descent.py", EXPERIMENT):
+        (finished.root / path).touch()
+    assert finished.pending() == {}
+
+
+def test_another_data_folder_or_device_reruns_nothing(finished: Checkout) -> None:
+    assert finished.pending(config=("data_dir=elsewhere", "device=cpu")) == {}
+
+
+def test_a_moved_checkout_remembers_what_it_made(finished: Checkout, tmp_path: Path) -> None:
+    moved = Checkout(tmp_path / "moved")
+    subprocess.run(["cp", "-a", str(finished.root), str(moved.root)], check=True)
+    assert moved.pending() == {}
+
+
+def test_the_same_seed_gives_the_same_artifacts(finished: Checkout, checkout: Checkout) -> None:
+    checkout.snakemake()
+    for folder in ("data", "fits", "metrics", "figures", "tables"):
+        assert checkout.contents(folder) == finished.contents(folder)
+
+
+def test_a_killed_run_recovers_to_the_same_results(finished: Checkout, checkout: Checkout) -> None:
+    run = subprocess.Popen(
+        [sys.executable, "-m", "dpinfer", "run", "--cores", "1", "--config", "scale=smoke"],
+        cwd=checkout.root, env=checkout.environment, start_new_session=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    first = checkout.root / "results/smoke/fits"
+    deadline = time.monotonic() + 120
+    while not any(first.glob("*/*/")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    os.killpg(run.pid, signal.SIGKILL)
+    run.wait()
+    assert any(first.glob("*/*/")), "the run was killed before its first fit had begun"
+    assert len(checkout.contents("fits")) < len(finished.contents("fits")), (
+        "the run had ended before the kill"
+    )
+    again = subprocess.run(
+        [sys.executable, "-m", "dpinfer", "run", "--cores", "2", "--config", "scale=smoke"],
+        cwd=checkout.root, env=checkout.environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert again.returncode == 0, again.stderr
+    for folder in ("data", "fits", "metrics", "figures", "tables"):
+        assert checkout.contents(folder) == finished.contents(folder)
+
+
+def test_a_bad_config_stops_before_the_first_job_with_its_sentence(checkout: Checkout) -> None:
+    checkout.edit(EXPERIMENT, "clip: 1.0", "clip: -1.0")
+    said = checkout.snakemake(check=False)
+    assert said.returncode != 0
+    assert f"{EXPERIMENT}: base.clip is -1.0, but should be greater than 0" in said.stderr
+    assert "Traceback" not in said.stderr
+    assert not (checkout.root / "results/smoke").exists()
+
+
+def test_one_paper_is_a_target(checkout: Checkout) -> None:
+    pending = checkout.pending("--", "dpvi")
+    assert pending["figure"] == 1
+    assert "scorecard" not in pending

@@ -1,0 +1,24 @@
+# Find a cell's noise. Its artifact carries the cell's complete settings to the stages after it.
+
+
+rule calibrate:
+    input:
+        facts=lambda wildcards: f"{PLAN.results}/data/{PLAN.data_of(wildcards.experiment, wildcards.cell)}.json",
+    output:
+        f"{PLAN.results}/calibration/{{experiment}}/{{cell}}.json",
+    log:
+        f"{PLAN.results}/logs/calibrate/{{experiment}}/{{cell}}.log",
+    benchmark:
+        f"{PLAN.results}/benchmarks/calibrate/{{experiment}}/{{cell}}.tsv"
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        job=lambda wildcards: PLAN.job(wildcards.experiment, wildcards.cell),
+        code=lambda wildcards: PLAN.cell_code("calibrate", wildcards.experiment, wildcards.cell),
+    shell:
+        "python -m dpinfer calibrate {params.job:q} --facts {input.facts:q}"
+        " --code {params.code} --output {output:q} 2> {log:q}"

@@ -1,0 +1,46 @@
+# The plan that all rules look things up in, the environment of their jobs, and one target for each paper.
+
+import os
+import sys
+from pathlib import Path
+
+# Relative, so that a checkout that was moved or copied still knows what it has made.
+ROOT = Path(os.path.relpath(workflow.basedir))
+sys.path.insert(0, str(ROOT.resolve() / "src"))
+
+from dpinfer.errors import InputError
+from dpinfer.plan import Plan
+
+# Jobs run this checkout with the Python that runs Snakemake, whatever shell they start in; where Snakemake
+# deploys a conda environment, that one comes first in the path all the same.
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+os.environ["PYTHONPATH"] = str(ROOT.resolve() / "src")
+
+try:
+    PLAN = Plan(config, ROOT)
+except InputError as error:
+    raise WorkflowError(str(error)) from None
+
+os.environ.update(PLAN.environment)
+ENVIRONMENT = str(ROOT.resolve() / "environment.yml")
+
+
+wildcard_constraints:
+    data="[^/]+",
+    experiment="[a-z0-9_]+",
+    cell="[^/]+",
+    figure="[a-z0-9_]+",
+
+
+for paper in PLAN.papers:
+
+    rule:
+        name:
+            paper
+        input:
+            PLAN.targets(paper),
+
+
+rule figures:
+    input:
+        [f"{PLAN.results}/figures/{figure}.pdf" for figure in PLAN.figures()],

@@ -1,0 +1,26 @@
+# Hold every claim against the metrics.
+
+
+rule scorecard:
+    input:
+        claims=PLAN.claim_files,
+        metrics=PLAN.all_metrics,
+    output:
+        csv=f"{PLAN.results}/scorecard.csv",
+        markdown=report(f"{PLAN.results}/scorecard.md", category="Scorecard"),
+        stamp=f"{PLAN.results}/scorecard.json",
+    log:
+        f"{PLAN.results}/logs/scorecard.log",
+    benchmark:
+        f"{PLAN.results}/benchmarks/scorecard.tsv"
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        code=PLAN.code("scorecard"),
+    shell:
+        "python -m dpinfer scorecard --claims {input.claims:q} --metrics {input.metrics:q}"
+        " --code {params.code} --output {output.csv:q} 2> {log:q}"
