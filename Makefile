@@ -21,14 +21,14 @@ lint: $(READY)  ## Style, formatting, types, Snakemake's own lint
 	@echo "== lint"
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet .
-	@$(BIN)/snakefmt --check --quiet Snakefile workflow
+	@$(BIN)/snakefmt --check Snakefile workflow 2> $(VENV)/lint.log || { cat $(VENV)/lint.log; exit 1; }
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/snakemake --lint --quiet all 2> $(VENV)/lint.log || { cat $(VENV)/lint.log; exit 1; }
 
 format: $(READY)  ## Bring all code into its standard form
 	@$(BIN)/ruff check --fix --quiet .
 	@$(BIN)/ruff format --quiet .
-	@$(BIN)/snakefmt --quiet Snakefile workflow
+	@$(BIN)/snakefmt Snakefile workflow 2> /dev/null
 
 figures: $(READY)  ## Redraw what is out of date of the figures, and what they need
 	@$(RUN) figures $(ARGS)

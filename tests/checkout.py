@@ -73,9 +73,7 @@ def copy_project(target: Path) -> Checkout:
     """Copy what the pipeline needs, without anything that a run has made."""
     for part in PARTS:
         if (ROOT / part).is_dir():
-            shutil.copytree(
-                ROOT / part, target / part, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
-            )
+            shutil.copytree(ROOT / part, target / part, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
         else:
             shutil.copy(ROOT / part, target / part)
     return Checkout(target)

@@ -58,9 +58,7 @@ def test_what_cannot_change_a_result_keeps_the_digest(package: Path, file: str, 
     assert digest(["dpinfer.entry"]) == before
 
 
-@pytest.mark.parametrize(
-    ("file", "old", "new"), [("parts/leaf.py", "1", "5"), ("middle.py", "leaf.VALUE", "0")]
-)
+@pytest.mark.parametrize(("file", "old", "new"), [("parts/leaf.py", "1", "5"), ("middle.py", "leaf.VALUE", "0")])
 def test_code_far_down_changes_the_digest(package: Path, file: str, old: str, new: str) -> None:
     before = digest(["dpinfer.entry"])
     rewrite(package / file, old, new)

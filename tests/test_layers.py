@@ -35,13 +35,9 @@ def imports(path: Path) -> set[str]:
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and node.module:
             names = (
-                [node.module]
-                if node.module != "dpinfer"
-                else [f"dpinfer.{alias.name}" for alias in node.names]
+                [node.module] if node.module != "dpinfer" else [f"dpinfer.{alias.name}" for alias in node.names]
             )
-        found |= {
-            name.removeprefix("dpinfer").lstrip(".") for name in names if name.split(".")[0] == "dpinfer"
-        }
+        found |= {name.removeprefix("dpinfer").lstrip(".") for name in names if name.split(".")[0] == "dpinfer"}
     return found
 
 
@@ -53,10 +49,7 @@ def allowed(package: str, name: str) -> bool:
 @pytest.mark.parametrize("package", [name for name in MAY_IMPORT if (ROOT / name).is_dir()])
 def test_a_layer_imports_only_what_is_left_of_it(package: str) -> None:
     wrong = {
-        f"{path.name}: {name}"
-        for path in modules(package)
-        for name in imports(path)
-        if not allowed(package, name)
+        f"{path.name}: {name}" for path in modules(package) for name in imports(path) if not allowed(package, name)
     }
     assert not wrong
 

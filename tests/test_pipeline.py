@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+
 from checkout import Checkout, copy_project
 
 EXPERIMENT = "config/experiments/dpvi/abalone_descent.yaml"
@@ -144,9 +145,7 @@ def test_a_killed_run_recovers_to_the_same_results(finished: Checkout, checkout:
     os.killpg(run.pid, signal.SIGKILL)
     run.wait()
     assert any(first.glob("*/*/")), "the run was killed before its first fit had begun"
-    assert len(checkout.contents("fits")) < len(finished.contents("fits")), (
-        "the run had ended before the kill"
-    )
+    assert len(checkout.contents("fits")) < len(finished.contents("fits")), "the run had ended before the kill"
     again = subprocess.run(
         [sys.executable, "-m", "dpinfer", "run", "--cores", "2", "--config", "scale=smoke"],
         cwd=checkout.root, env=checkout.environment, capture_output=True, text=True, check=False,

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from dpinfer.errors import InputError
+
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
@@ -32,7 +34,10 @@ def write_json(path: Path, content: Any) -> None:
 
 def read_json(path: Path) -> Any:
     """Read what `write_json` wrote."""
-    return from_json(path.read_text(encoding="utf-8"))
+    try:
+        return from_json(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise InputError(f"{path} cannot be read as JSON: {error}") from error
 
 
 def to_json(content: Any, indent: int | None = None) -> str:

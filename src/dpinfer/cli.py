@@ -39,6 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"unrecognized arguments: {' '.join(others)}")
     understood.others = others
     try:
+        _require(chosen.device)
         return stage.main(understood) or 0
     except InputError as error:
         print(f"dpinfer {chosen.verb}: {error}", file=sys.stderr)
@@ -70,3 +71,13 @@ def _choose_device(device: str) -> None:
     platform = PLATFORMS[device]
     if platform is not None:
         os.environ["JAX_PLATFORMS"] = platform
+
+
+def _require(device: str) -> None:
+    """Stop where a stage needs JAX and JAX cannot compute on the device that was asked for."""
+    jax = sys.modules.get("jax")
+    try:
+        if jax is not None:
+            jax.devices()
+    except RuntimeError as error:
+        raise InputError(f"device is {device}, but JAX finds none on this machine") from error

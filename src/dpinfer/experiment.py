@@ -5,7 +5,6 @@ import zlib
 import jax
 
 from dpinfer import inference, models
-from dpinfer.errors import InputError
 from dpinfer.inference.base import Algorithm
 from dpinfer.mechanism.exact import exact
 from dpinfer.mechanism.gaussian import gaussian
@@ -34,11 +33,3 @@ def build(settings: Method, num_records: int, noise_multiplier: float | None) ->
 def key_of(seed: int, experiment: str, cell: str) -> Key:
     """The key of a cell: it follows from its name, so that no other cell of the grid has a say in it."""
     return jax.random.fold_in(jax.random.key(seed), zlib.crc32(f"{experiment}/{cell}".encode()))
-
-
-def require_device(device: str | None) -> None:
-    """Stop with one sentence when JAX cannot compute on the device that was asked for."""
-    try:
-        jax.devices()
-    except RuntimeError as error:
-        raise InputError(f"device is {device}, but JAX finds none on this machine") from error

@@ -1,9 +1,11 @@
 """The plan: experiments, cells and artifacts of a run, looked up by the rules, never parsed from names."""
 
 import dataclasses
+import os
 import re
-from collections.abc import Iterable, Mapping
-from functools import cached_property
+import sys
+from collections.abc import Mapping
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -42,6 +44,8 @@ class Plan:
         self.root = root
         self.project = parse(Project, dict(config), "config/config.yaml or --config")
         self.results = self.project.results
+        # Hundreds of cells share their code, which does not change while a plan lasts.
+        self._digest = cache(digest)
         self.experiments = self._chosen(self._files())
         self._refuse_missing()
 
@@ -52,9 +56,18 @@ class Plan:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Variables for all jobs: settings that choose where something is done and never what comes out."""
+        """Variables for all jobs: settings that choose where something is done and never what comes out.
+
+        Jobs run this checkout with the Python that runs Snakemake, whatever shell they start in; where
+        Snakemake deploys a conda environment, that one comes first in the path all the same.
+        """
         project = self.project
-        return {DEVICE: project.device, **({DATA_DIR: project.data_dir} if project.data_dir else {})}
+        return {
+            "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]),
+            "PYTHONPATH": str(self.root.resolve() / "src"),
+            DEVICE: project.device,
+            **({DATA_DIR: project.data_dir} if project.data_dir else {}),
+        }
 
     @cached_property
     def claims(self) -> dict[str, Claims]:
@@ -96,9 +109,7 @@ class Plan:
 
     def cell_metrics(self, experiment: str) -> list[str]:
         """The metrics file of every cell of an experiment."""
-        return [
-            f"{self.results}/metrics/{experiment}/{cell}.csv" for cell in self.experiments[experiment].cells
-        ]
+        return [f"{self.results}/metrics/{experiment}/{cell}.csv" for cell in self.experiments[experiment].cells]
 
     def cell(self, experiment: str, cell: str) -> PlannedCell:
         """Look up a cell by names."""
@@ -156,23 +167,21 @@ class Plan:
             *(f"{self.results}/tables/{planned.name}.csv" for planned in self._of(paper)),
         ]
 
-    def code(self, stage: str, *parts: str, scripts: Iterable[Path] = ()) -> str:
+    def code(self, stage: str, *parts: str, scripts: tuple[Path, ...] = ()) -> str:
         """Digest of the code that a stage runs, given the modules that it chooses by name."""
-        return digest([f"dpinfer.stages.{stage}", *parts], scripts)
+        return self._digest((f"dpinfer.stages.{stage}", *parts), scripts)
 
     def cell_code(self, stage: str, experiment: str, cell: str) -> str:
         """Digest of the code that a stage runs for one cell."""
         settings = self.cell(experiment, cell).settings
         parts = [f"dpinfer.inference.{settings.method}", f"dpinfer.models.{settings.model.name}"]
         if stage == "evaluate":
-            parts += [
-                f"dpinfer.evaluate.{metric}" for metric in self.experiments[experiment].settings.metrics
-            ]
+            parts += [f"dpinfer.evaluate.{metric}" for metric in self.experiments[experiment].settings.metrics]
         return self.code(stage, *parts)
 
     def figure_code(self, figure: str) -> str:
         """Digest of the code that draws a figure."""
-        return self.code("figure", scripts=[self.script(figure)])
+        return self.code("figure", scripts=(self.script(figure),))
 
     def _of(self, paper: str | None) -> list[Planned]:
         return [planned for planned in self.experiments.values() if paper in (None, planned.paper)]
@@ -181,9 +190,7 @@ class Plan:
         files: dict[str, Path] = {}
         for path in sorted((self.root / "config/experiments").glob("*/*.yaml")):
             if path.stem in files:
-                raise InputError(
-                    f"{self._shown(path)}: {self._shown(files[path.stem])} has the same name already"
-                )
+                raise InputError(f"{self._shown(path)}: {self._shown(files[path.stem])} has the same name already")
             files[path.stem] = path
         if not files:
             raise InputError("config/experiments: there is no experiment to run")

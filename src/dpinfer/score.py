@@ -30,7 +30,7 @@ def score(claim: Claim, metrics: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
         "statement": claim.statement,
         "published": claim.published,
         "ours": ", ".join(f"{value:.4g}" for value in ours),
-        "standard_error": ", ".join(f"{float(chosen['value'].sem()):.2g}" for chosen in rows),
+        "standard_error": ", ".join(_standard_error(chosen) for chosen in rows),
         "verdict": verdict(claim, ours),
         "reason": obstacle or claim.reason,
         "eps_paper": _range(rows, "eps_paper"),
@@ -57,9 +57,7 @@ def select(selection: Selection, metrics: Mapping[str, pd.DataFrame]) -> pd.Data
     chosen = metrics[selection.experiment]
     for column, wanted in {"metric": selection.metric, **selection.where}.items():
         if column not in chosen:
-            raise InputError(
-                f"a claim asks for the column {column}, which {selection.experiment} does not have"
-            )
+            raise InputError(f"a claim asks for the column {column}, which {selection.experiment} does not have")
         chosen = chosen[chosen[column] == wanted]
     return chosen
 
@@ -69,6 +67,11 @@ def reduce(selection: Selection, chosen: pd.DataFrame) -> float:
     values = chosen["value"]
     reducers = {"mean": values.mean, "sd": values.std, "min": values.min, "max": values.max}
     return float(reducers[selection.reduce]())
+
+
+def _standard_error(chosen: pd.DataFrame) -> str:
+    values = chosen["value"].to_numpy(float)
+    return f"{values.std(ddof=1) / len(values) ** 0.5:.2g}" if len(values) > 1 else "one run"
 
 
 def _range(rows: list[pd.DataFrame], column: str) -> str:

@@ -60,9 +60,7 @@ def test_replacing_a_record_doubles_the_sensitivity() -> None:
 
 def test_the_barker_test_on_all_data_is_a_gaussian_release() -> None:
     ours = gaussian.epsilon(FullBarker(bound=0.5, variance=2.0), 1e-5, "replace-one").upper
-    assert ours == pytest.approx(
-        gaussian.epsilon(Gaussian(math.sqrt(2.0)), 1e-5, "add-remove").upper, rel=1e-9
-    )
+    assert ours == pytest.approx(gaussian.epsilon(Gaussian(math.sqrt(2.0)), 1e-5, "add-remove").upper, rel=1e-9)
 
 
 def test_pld_delegates_to_the_closed_form() -> None:

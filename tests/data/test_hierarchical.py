@@ -42,7 +42,5 @@ def test_scale_of_the_matrix(no_files: Files, scale: float) -> None:
     matrices = np.array([facts["matrix"] for facts in draws])
     # 4500 draws: the relative error of the deviation is about 1 %.
     assert matrices.std() == pytest.approx(scale, rel=0.05)
-    residuals = [
-        np.array(f["weights"]) - np.array(f["group_features"]) @ np.array(f["matrix"]).T for f in draws
-    ]
+    residuals = [np.array(f["weights"]) - np.array(f["group_features"]) @ np.array(f["matrix"]).T for f in draws]
     assert np.std(residuals) == pytest.approx(1, rel=0.05)

@@ -59,9 +59,7 @@ def test_users_folder_comes_first(tmp_path: Path, server: Any, cache: Path, cata
     assert server.asked == []
 
 
-def test_users_folder_by_environment(
-    tmp_path: Path, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_users_folder_by_environment(tmp_path: Path, catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
     own = put(tmp_path / "mine", GOOD)
     monkeypatch.setenv("DPINFER_DATA", str(tmp_path / "mine"))
     assert Fetcher(catalog({"a": GOOD}))("toy").paths["a"] == own
@@ -108,9 +106,7 @@ def test_wrong_bytes_are_refused_by_name_and_sum(server: Any, cache: Path, catal
     with pytest.raises(InputError) as caught:
         Fetcher(catalog({"a": GOOD}, {"client": "url", "get": server.address}))("toy")
     expected, found = hashlib.sha256(GOOD).hexdigest(), hashlib.sha256(BAD).hexdigest()
-    assert f"{server.address}: refused a, whose sha256 should be {expected} but is {found}" in str(
-        caught.value
-    )
+    assert f"{server.address}: refused a, whose sha256 should be {expected} but is {found}" in str(caught.value)
     assert left_in(cache) == []
 
 
@@ -184,9 +180,7 @@ def test_package_is_fetched_once_and_kept_in_part(
     assert left_in(cache) == ["a", "a.source"]
 
 
-def test_offline_leaves_out_addresses_only(
-    server: Any, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_offline_leaves_out_addresses_only(server: Any, catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DPINFER_OFFLINE", "1")
     monkeypatch.setitem(clients.CLIENTS, "pip", lambda _package, _places, folder, _: put_in(folder))
     server.pages["/a"] = (GOOD, "")

@@ -17,9 +17,7 @@ TABLES = [
 
 def nearest_mean_accuracy(train: Arrays, test: Arrays) -> float:
     """How often a test record's nearest class mean of the train records is that of its own class."""
-    flat = {
-        key: part["x"].reshape(len(part["x"]), -1).astype(float) for key, part in (("a", train), ("b", test))
-    }
+    flat = {key: part["x"].reshape(len(part["x"]), -1).astype(float) for key, part in (("a", train), ("b", test))}
     classes = np.unique(train["y"])
     means = np.stack([flat["a"][train["y"] == label].mean(axis=0) for label in classes])
     distances = ((flat["b"][:, None] - means[None]) ** 2).sum(axis=2)

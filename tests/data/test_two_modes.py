@@ -15,8 +15,7 @@ def test_published_records(no_files: Files) -> None:
 def test_equals_one_draw_after_the_other_bit_for_bit(no_files: Files) -> None:
     rng = np.random.RandomState(123)
     wanted = [
-        rng.normal(0, math.sqrt(2)) if rng.uniform() > 0.5 else rng.normal(1, math.sqrt(2))
-        for _ in range(5000)
+        rng.normal(0, math.sqrt(2)) if rng.uniform() > 0.5 else rng.normal(1, math.sqrt(2)) for _ in range(5000)
     ]
     assert load(TwoModes(records=5000), no_files).train["x"].tolist() == wanted
 

@@ -64,7 +64,5 @@ def test_different_keys_give_different_permutations() -> None:
 
 @pytest.mark.parametrize("size", [0, -1, 2**31])
 def test_an_impossible_size_is_refused(size: int) -> None:
-    with pytest.raises(
-        InputError, match=f"the number of records is {size}, but should be from 1 to 2147483647"
-    ):
+    with pytest.raises(InputError, match=f"the number of records is {size}, but should be from 1 to 2147483647"):
         permute(round_keys(jax.random.key(0)), jnp.arange(1), size)

@@ -20,15 +20,15 @@ FIXED = {"subset": subset, "choice": choice, "shuffle": shuffle}
 
 
 def draws(sampler: Sampler, count: int = DRAWS, seed: int = 0) -> Batch:
-    drawn: Batch = jax.jit(jax.vmap(sampler.draw))(jax.random.split(jax.random.key(seed), count))
-    return Batch(np.asarray(drawn.index), np.asarray(drawn.mask))
+    drawn = jax.jit(jax.vmap(sampler.draw))(jax.random.split(jax.random.key(seed), count))
+    return jax.tree.map(np.asarray, drawn)
 
 
 def membership(batch: Batch, size: int) -> np.ndarray:
     """(draws, size) whether each record was in each batch."""
-    members = np.zeros((len(batch.index), size), bool)
-    rows = np.broadcast_to(np.arange(len(batch.index))[:, None], batch.index.shape)
-    members[rows[batch.mask], batch.index[batch.mask]] = True
+    members = np.zeros((len(batch.rows), size), bool)
+    rows = np.broadcast_to(np.arange(len(batch.rows))[:, None], batch.rows.shape)
+    members[rows[batch.mask], batch.rows[batch.mask]] = True
     return members
 
 
@@ -104,9 +104,7 @@ def test_the_count_has_the_binomial_law_in_both_tails(size: int, rate: float) ->
     law = (high.astype(object) * 2**32 + low.astype(object)) / 2**64
     k = np.arange(most)
     np.testing.assert_allclose(law.astype(float), binom.cdf(k, size, rate), atol=1e-15)
-    above = np.array(
-        [float(2**64 - (int(h) * 2**32 + int(w))) / 2**64 for h, w in zip(high, low, strict=True)]
-    )
+    above = np.array([float(2**64 - (int(h) * 2**32 + int(w))) / 2**64 for h, w in zip(high, low, strict=True)])
     tail = binom.sf(k, size, rate)
     np.testing.assert_allclose(above[tail > 1e-17], tail[tail > 1e-17], rtol=0.01)
     assert binom.sf(most, size, rate) * 10**5 <= OVERFLOW or most == size
@@ -114,10 +112,10 @@ def test_the_count_has_the_binomial_law_in_both_tails(size: int, rate: float) ->
 
 def test_a_mask_never_counts_padding_and_indices_are_valid() -> None:
     batch = draws(poisson(1000, 0.01, num_steps=1000), count=1000)
-    assert batch.index.min() >= 0
-    assert batch.index.max() < 1000
-    for index, mask in zip(batch.index, batch.mask, strict=True):
-        assert len(set(index[mask])) == mask.sum()
+    assert batch.rows.min() >= 0
+    assert batch.rows.max() < 1000
+    for rows, mask in zip(batch.rows, batch.mask, strict=True):
+        assert len(set(rows[mask])) == mask.sum()
 
 
 def test_take_gathers_records() -> None:

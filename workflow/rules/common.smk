@@ -11,11 +11,6 @@ sys.path.insert(0, str(ROOT.resolve() / "src"))
 from dpinfer.errors import InputError
 from dpinfer.plan import Plan
 
-# Jobs run this checkout with the Python that runs Snakemake, whatever shell they start in; where Snakemake
-# deploys a conda environment, that one comes first in the path all the same.
-os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-os.environ["PYTHONPATH"] = str(ROOT.resolve() / "src")
-
 try:
     PLAN = Plan(config, ROOT)
 except InputError as error:

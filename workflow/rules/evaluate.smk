@@ -21,8 +21,12 @@ rule evaluate:
         mem_mb=4000,
         runtime=30,
     params:
-        metrics=lambda wildcards: PLAN.experiments[wildcards.experiment].settings.metrics,
-        code=lambda wildcards: PLAN.cell_code("evaluate", wildcards.experiment, wildcards.cell),
+        metrics=lambda wildcards: PLAN.experiments[
+            wildcards.experiment
+        ].settings.metrics,
+        code=lambda wildcards: PLAN.cell_code(
+            "evaluate", wildcards.experiment, wildcards.cell
+        ),
     shell:
         "python -m dpinfer evaluate --data {input.data:q} --calibration {input.calibration:q} --fit {input.fit:q}"
         " --metrics {params.metrics} --code {params.code} --output {output.metrics:q} 2> {log:q}"

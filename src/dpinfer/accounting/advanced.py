@@ -27,9 +27,7 @@ def supports(event: Event, adjacency: Adjacency) -> str | None:
     if adjacency != "add-remove":
         return f"The {NAME} accountant is for add-remove adjacency, not for {adjacency}."
     if len(tally(event)) > 1:
-        return (
-            f"The {NAME} accountant takes repetitions of one step, not {len(tally(event))} different steps."
-        )
+        return f"The {NAME} accountant takes repetitions of one step, not {len(tally(event))} different steps."
     return refusal(event, adjacency, (PoissonGaussian,), NAME)
 
 
@@ -55,9 +53,7 @@ def epsilon(
     rate = leaf.sampling_rate
     per_sample = (delta - slack) / (times * rate)
     if per_sample >= 1.0:
-        raise InputError(
-            f"delta {delta:g} over {times} steps at rate {rate:g} leaves no delta below 1 per step."
-        )
+        raise InputError(f"delta {delta:g} over {times} steps at rate {rate:g} leaves no delta below 1 per step.")
     subset = math.sqrt(2.0 * math.log(1.25 / per_sample)) / leaf.noise_multiplier
     step = math.log1p(rate * math.expm1(subset)) if subset < 30.0 else subset + math.log(rate)
     root = math.sqrt(2.0 * times * math.log((1.25 if form == "code" else 1.0) / slack))

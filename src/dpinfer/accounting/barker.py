@@ -19,14 +19,14 @@ divergence is a d^2 / (2 b w) + g(t/v), w = v + a t, g(r) = (a log(1+r) - log(1+
   R = (2 + 2.42/b + 1/b^2) / b.
 
 Certified profile, at x >= 0 in both orders, H(x) = sup_E P(E) - e^x Q(E).
-  (1) H grows with the distance of the means: its derivative is e^x times the difference of the density of Q at
-  the two ends of the optimal E, whose centre lies on the side that makes it positive. So put |d| = 2 and
+  (1) H grows with the distance of the means: its derivative is e^x times the difference of the density of Q
+  at the two ends of the optimal E, whose centre lies on the side that makes it positive. So put |d| = 2 and
   mu = 2 / sqrt(b).
   (2) t <= 0: the optimal E is the outside of an interval that contains the mean of Q, as x >= 0; so H grows
   while v + t shrinks. Scaled by sqrt(v), the pair is N(mu / sqrt(v), 1), N(0, 1 - |t|/v). For |m| in a cell
   [k, k'] the mean is at most mu / sqrt(1 + k^2), and |t|/v at most (1 + k' + 1/b)^2 / (b (1 + k'^2)), which
   grows up to k' = b / (b + 1), or R beyond; so the maximum over one pair per cell bounds all.
-  (3) t > 0: the optimal E is an interval (l, h) with l >= 0, since log(1 + t/v) / 2 <= t / (2v) <= mu^2 / (2v).
+  (3) t > 0: the optimal E is an interval (l, h) with l >= 0, since log(1 + t/v) <= t/v <= mu^2 / v.
   Widening it to (l, inf) and taking t = 0, a case of (2), raises H but for e^x Q(z > h), at most
   exp(-(b-1)/4) by Mills' ratio, h >= mu (v + t) / t, t / mu <= 1 and (i). This is added to the maximum.
 """

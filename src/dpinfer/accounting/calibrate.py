@@ -97,9 +97,7 @@ def sampling_rate(
     return _largest(lambda q: spent(event_of(q)), target_epsilon, 0.01, _LEAST_RATE, 1.0, tolerance)
 
 
-def _spending(
-    delta: float, adjacency: Adjacency, name: str, options: dict[str, Any]
-) -> Callable[[Event], float]:
+def _spending(delta: float, adjacency: Adjacency, name: str, options: dict[str, Any]) -> Callable[[Event], float]:
     """Return the epsilon of an event, infinite where the accountant refuses."""
     check_delta(delta)
     check_adjacency(adjacency)
@@ -145,17 +143,13 @@ def _largest(
         if safe is not None and _is_done(safe, unsafe, target, most, tolerance, whole):
             return safe[0]
         if safe is None and u <= least:
-            raise InputError(
-                f"The target epsilon {target:g} cannot be reached: {found:g} is the least found."
-            )
+            raise InputError(f"The target epsilon {target:g} cannot be reached: {found:g} is the least found.")
         u = _next(safe, unsafe, target * (1.0 - tolerance / 2.0), turn)
         u = min(max(round(u) if whole else u, least), most)
         if whole and safe is not None and unsafe is not None:
             u = min(max(u, safe[0] + 1), unsafe[0] - 1)
     if safe is None:
-        raise InputError(
-            f"The target epsilon {target:g} cannot be reached within {_MOST_EVALUATIONS} trials."
-        )
+        raise InputError(f"The target epsilon {target:g} cannot be reached within {_MOST_EVALUATIONS} trials.")
     return safe[0]
 
 
@@ -175,9 +169,7 @@ def _is_done(
     return close or (unsafe is not None and unsafe[0] <= safe[0] * (1.0 + 1e-6))
 
 
-def _next(
-    safe: tuple[float, float] | None, unsafe: tuple[float, float] | None, aim: float, turn: int
-) -> float:
+def _next(safe: tuple[float, float] | None, unsafe: tuple[float, float] | None, aim: float, turn: int) -> float:
     """Return where to look next: outside the only known side, or inside the bracket."""
     if safe is None or unsafe is None:
         known, found = safe or unsafe or (1.0, aim)

@@ -28,9 +28,7 @@ def _set_positive(event: object, name: str) -> None:
     """Store the field as a float, refusing everything but a positive finite number."""
     value = getattr(event, name)
     if isinstance(value, bool) or not _is_number(value) or not 0.0 < float(value) < math.inf:
-        raise InputError(
-            f"{type(event).__name__}: {name} is {value!r}, but must be a positive finite number."
-        )
+        raise InputError(f"{type(event).__name__}: {name} is {value!r}, but must be a positive finite number.")
     object.__setattr__(event, name, float(value))
 
 
@@ -50,9 +48,7 @@ def _set_count(event: object, name: str, least: int) -> None:
     except TypeError:
         count = -1
     if count < least:
-        raise InputError(
-            f"{type(event).__name__}: {name} is {value!r}, but must be a whole number >= {least}."
-        )
+        raise InputError(f"{type(event).__name__}: {name} is {value!r}, but must be a whole number >= {least}.")
     object.__setattr__(event, name, count)
 
 

@@ -4,8 +4,8 @@ fourier-accountant samples the density of the privacy loss on a grid and compose
 sampling under add-remove, in the order (with, without) alone; "S" is Poisson sampling under replace-one. Its
 values are estimates without an error bound, and can be wrong in silence, so every value is checked: the
 composed probability must sum to one, if need be on a finer grid, and the value must lie within 1 % of the
-bound from privacy-loss distributions. What fails a check is refused. The root is found here, by bisection, because
-the package's own Newton iteration need not end and stops at 1e-10 in delta.
+bound from privacy-loss distributions. What fails a check is refused. The root is found here, by bisection,
+because the package's own Newton iteration need not end and stops at 1e-10 in delta.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def epsilon(event: Event, delta: float, adjacency: Adjacency) -> Bound:
     reference = pld.epsilon(event, delta, adjacency).upper
     if not reference <= _MOST_EPSILON:
         raise InputError(
-            f"epsilon is about {reference:g}, but the {NAME} accountant is trusted up to {_MOST_EPSILON:g} only."
+            f"epsilon is about {reference:g}, but the {NAME} accountant is trusted only up to {_MOST_EPSILON:g}."
         )
     limit = max(20.0, 2.0 * reference)
     points = 2 * int(5e5 * limit / 20.0)

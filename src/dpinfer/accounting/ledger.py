@@ -111,12 +111,9 @@ class Ledger:
         """Return the ledger of this run started from the result of an earlier one on the same records."""
         if earlier.adjacency != self.adjacency:
             raise InputError(
-                f"The earlier ledger is for {earlier.adjacency} adjacency, "
-                f"but this one is for {self.adjacency}."
+                f"The earlier ledger is for {earlier.adjacency} adjacency, but this one is for {self.adjacency}."
             )
-        joined = replace(
-            self, entries=(*earlier.entries, *self.entries), claims=(*earlier.claims, *self.claims)
-        )
+        joined = replace(self, entries=(*earlier.entries, *self.entries), claims=(*earlier.claims, *self.claims))
         joined._check("the earlier run")
         return joined
 
@@ -176,9 +173,7 @@ def ledger_from_dict(values: dict[str, Any]) -> Ledger:
             budget=values["budget"],
             accountant=values["accountant"],
             entries=tuple(Entry(from_dict(entry["event"]), entry["what"]) for entry in values["entries"]),
-            claims=tuple(
-                Claim(**{**claim, "event": from_dict(claim["event"])}) for claim in values["claims"]
-            ),
+            claims=tuple(Claim(**{**claim, "event": from_dict(claim["event"])}) for claim in values["claims"]),
         )
     except (KeyError, TypeError) as error:
         raise InputError(f"The ledger cannot be read: {error}.") from error

@@ -44,9 +44,7 @@ def epsilon(
     require(supports(event, adjacency))
     delta = check_delta(delta)
     if max_lambda < 1 or direction not in ("add", "both"):
-        raise InputError(
-            f"max_lambda is {max_lambda!r} and direction {direction!r}: use >= 1 and add or both."
-        )
+        raise InputError(f"max_lambda is {max_lambda!r} and direction {direction!r}: use >= 1 and add or both.")
     infinite = non_private(event, NAME)
     if infinite is not None:
         return infinite

@@ -156,10 +156,7 @@ def delta(event: Event, epsilon: float, adjacency: Adjacency) -> Bound:
     if not counts:
         return Bound(0.0, 0.0, NAME, "nothing is released")
     logs: NDArray[np.float64] = np.array(
-        [
-            (a - 1.0) * (total(counts, a, adjacency) - epsilon + math.log1p(-1.0 / a)) - math.log(a)
-            for a in WIDE
-        ]
+        [(a - 1.0) * (total(counts, a, adjacency) - epsilon + math.log1p(-1.0 / a)) - math.log(a) for a in WIDE]
     )
     best = int(np.argmin(logs))
     return Bound(min(1.0, math.exp(min(logs[best], 0.0))), None, NAME, f"order {WIDE[best]:g}")

@@ -57,9 +57,7 @@ def supports(event: Event, adjacency: Adjacency) -> str | None:
     return refusal(event, adjacency, (SubsetGaussian,), NAME)
 
 
-def epsilon(
-    event: Event, delta: float, adjacency: Adjacency, clips: float = 2.0, max_order: int = 64
-) -> Bound:
+def epsilon(event: Event, delta: float, adjacency: Adjacency, clips: float = 2.0, max_order: int = 64) -> Bound:
     """Return epsilon = min over orders of T e'(a) + log(1/delta) / (a-1)."""
     require(supports(event, adjacency))
     delta = check_delta(delta)

@@ -23,9 +23,7 @@ class Source:
             "or the clients of the package registries."
         ),
     ]
-    get: Annotated[
-        str, Field(description="The address ('url': what stands before the member) or the package.")
-    ]
+    get: Annotated[str, Field(description="The address ('url': what stands before the member) or the package.")]
     member: Annotated[
         str | dict[str, str],
         Field(

@@ -71,9 +71,7 @@ class Fetcher:
             InputError: a file could not be had; the message lists all that was tried.
         """
         if name not in self.entries:
-            raise InputError(
-                f"{self.catalog_path} lists no data set {name!r}, only {', '.join(self.entries)}"
-            )
+            raise InputError(f"{self.catalog_path} lists no data set {name!r}, only {', '.join(self.entries)}")
         entry = self.entries[name]
         tried: list[str] = []
         found = self._on_disk(name, entry, tried)
@@ -84,9 +82,7 @@ class Fetcher:
         missing = [file for file in entry.files if file not in found]
         if missing:
             raise InputError(self._failure(name, missing, tried))
-        origins = {
-            file: {"sha256": sha256, "source": found[file].source} for file, sha256 in entry.files.items()
-        }
+        origins = {file: {"sha256": sha256, "source": found[file].source} for file, sha256 in entry.files.items()}
         return Fetched(
             paths={file: found[file].path for file in entry.files},
             facts={"files": origins, "licence": entry.licence, "reference": entry.reference},

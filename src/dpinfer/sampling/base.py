@@ -16,11 +16,11 @@ class Batch(NamedTuple):
     """Records chosen for one step, padded to a fixed size.
 
     Attributes:
-        index: (capacity,) positions of records; padding repeats valid positions.
+        rows: (capacity,) positions of records, valid also where they are padding.
         mask: (capacity,) whether an entry is in the batch or padding.
     """
 
-    index: jax.Array
+    rows: jax.Array
     mask: jax.Array
 
 
@@ -38,7 +38,7 @@ class Sampler(NamedTuple):
 
 def take(records: Records, batch: Batch) -> dict[str, jax.Array]:
     """The records of a batch, padding included."""
-    return {name: array[batch.index] for name, array in records.items()}
+    return {name: array[batch.rows] for name, array in records.items()}
 
 
 def require_size(num_records: int, batch: int | None = None) -> None:
@@ -46,6 +46,4 @@ def require_size(num_records: int, batch: int | None = None) -> None:
     if not 1 <= num_records <= MAX_RECORDS:
         raise InputError(f"the number of records is {num_records}, but should be from 1 to {MAX_RECORDS}")
     if batch is not None and not 1 <= batch <= num_records:
-        raise InputError(
-            f"the batch is {batch}, but should be from 1 to the number of records, {num_records}"
-        )
+        raise InputError(f"the batch is {batch}, but should be from 1 to the number of records, {num_records}")

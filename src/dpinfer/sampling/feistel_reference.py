@@ -25,7 +25,7 @@ def _once(keys: np.ndarray, value: int, bits: int) -> int:
     right = value % (1 << width_right)
     left = value // (1 << width_right)
     for key in keys:
-        right, left = (left ^ _mix(right, np.int64(key))) % (1 << width_left), right
+        right, left = (left ^ _mix(right, int(key))) % (1 << width_left), right
         width_right, width_left = width_left, width_right
     return left * (1 << width_right) + right
 

@@ -52,9 +52,7 @@ class Descent(Cell):
 
     method: Literal["descent"] = "descent"
     learning_rate: Annotated[Positive, Field(description="Step size on the mean gradient per record.")]
-    clip: Annotated[
-        Positive, Field(description="Largest norm of one record's gradient, where it is private.")
-    ]
+    clip: Annotated[Positive, Field(description="Largest norm of one record's gradient, where it is private.")]
 
 
 Method = Descent

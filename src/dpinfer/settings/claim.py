@@ -19,9 +19,9 @@ class Selection:
     where: Annotated[
         dict[str, Scalar], Field(description="Columns and the value each must have; .inf is written as such.")
     ] = Field(default_factory=dict)
-    reduce: Annotated[
-        Literal["mean", "sd", "min", "max"], Field(description="How the seeds are reduced.")
-    ] = "mean"
+    reduce: Annotated[Literal["mean", "sd", "min", "max"], Field(description="How the seeds are reduced.")] = (
+        "mean"
+    )
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
@@ -40,9 +40,7 @@ class Claim:
         Field(description="One selection to compare with `published`, or several in rising order."),
     ] = ()
     published: Annotated[float | None, Field(description="The paper's value.")] = None
-    tolerance: Annotated[NonNegative, Field(description="Largest difference that still counts as equal.")] = (
-        0.0
-    )
+    tolerance: Annotated[NonNegative, Field(description="Largest difference that still counts as equal.")] = 0.0
     reason: Annotated[
         str | None, Field(description="Why ours differs, or why the claim cannot be tested here.")
     ] = None

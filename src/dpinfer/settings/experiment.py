@@ -24,12 +24,8 @@ Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 class Part:
     """What can be stated of cells; the innermost statement of a key holds."""
 
-    data: Annotated[Table, Field(description="Data set by name, and its settings.")] = Field(
-        default_factory=dict
-    )
-    model: Annotated[Table, Field(description="Model by name, and its settings.")] = Field(
-        default_factory=dict
-    )
+    data: Annotated[Table, Field(description="Data set by name, and its settings.")] = Field(default_factory=dict)
+    model: Annotated[Table, Field(description="Model by name, and its settings.")] = Field(default_factory=dict)
     base: Annotated[Table, Field(description="Settings that all cells share.")] = Field(default_factory=dict)
     grid: Annotated[
         dict[str, list[Any]], Field(description="Settings that vary: each key with the list of its values.")
@@ -51,9 +47,7 @@ class Experiment(Whole):
 
     title: Annotated[str, Field(description="What is shown, in a few words.")]
     where: Annotated[str, Field(description="Figure, table or section of the paper.")]
-    metrics: Annotated[
-        tuple[Metric, ...], Field(description="What is evaluated for each seed.", min_length=1)
-    ]
+    metrics: Annotated[tuple[Metric, ...], Field(description="What is evaluated for each seed.", min_length=1)]
     figures: Annotated[
         tuple[Name, ...], Field(description="Figures drawn by workflow/figures/<paper>/<figure>.py.")
     ] = ()
@@ -87,9 +81,7 @@ def cross(path: Path, experiment: Experiment, scale: Scale) -> list[PlannedCell]
     """Cross the grid of every arm into cells at one scale."""
     change = experiment.scales.get(scale, Whole())
     for stated in change.arms.keys() - experiment.arms.keys():
-        raise InputError(
-            f"{path}: scales.{scale}.arms.{stated} changes an arm that the experiment does not have"
-        )
+        raise InputError(f"{path}: scales.{scale}.arms.{stated} changes an arm that the experiment does not have")
     arms = experiment.arms or {"main": Part()}
     choices = {
         arm: _choices(

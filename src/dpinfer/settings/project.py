@@ -19,9 +19,7 @@ class Project:
 
     scale: Annotated[
         Scale,
-        Field(
-            description="smoke: minutes for everything; laptop: two CPU cores; paper: the papers' own size."
-        ),
+        Field(description="smoke: minutes for everything; laptop: two CPU cores; paper: the papers' own size."),
     ] = DEFAULT_SCALE
     seed: Annotated[Seed, Field(description="Every random number of every experiment follows from it.")] = 0
     experiments: Annotated[
@@ -36,9 +34,9 @@ class Project:
         str | None,
         Field(description="Where results go; by default results, or results/<scale> if not laptop."),
     ] = None
-    device: Annotated[
-        Device, Field(description="What JAX computes on; auto takes a GPU where there is one.")
-    ] = "auto"
+    device: Annotated[Device, Field(description="What JAX computes on; auto takes a GPU where there is one.")] = (
+        "auto"
+    )
 
     @property
     def results(self) -> str:

@@ -30,15 +30,12 @@ def _experiment() -> Schema:
     """
     schema = TypeAdapter(Experiment).json_schema()
     definitions = schema["$defs"]
-    keys = {
-        name: _keys(kind, definitions) for name, kind in (("data", Data), ("model", Model), ("base", Method))
-    }
+    keys = {name: _keys(kind, definitions) for name, kind in (("data", Data), ("model", Model), ("base", Method))}
     for section in ("data", "model"):
         keys["base"].pop(section)
     dotted = {f"{part}.{key}": keys[part][key] for part in ("data", "model") for key in keys[part]}
     keys["grid"] = {
-        key: {"type": "array", "minItems": 1, "items": value}
-        for key, value in {**keys["base"], **dotted}.items()
+        key: {"type": "array", "minItems": 1, "items": value} for key, value in {**keys["base"], **dotted}.items()
     }
     for name, table in keys.items():
         definitions[f"{name}_table"] = {"type": "object", "additionalProperties": False, "properties": table}

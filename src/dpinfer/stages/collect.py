@@ -12,9 +12,7 @@ from dpinfer.provenance import Stamp
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `dpinfer collect`."""
     parser.add_argument("cells", nargs="+", type=Path, help="the .csv of each cell")
-    parser.add_argument(
-        "--output", type=Path, required=True, help="the .csv to write; a .json stands beside it"
-    )
+    parser.add_argument("--output", type=Path, required=True, help="the .csv to write; a .json stands beside it")
     parser.add_argument("--code", default="none", help="digest of the code, for the stamp")
 
 

@@ -15,13 +15,9 @@ from dpinfer.settings.yaml import parse
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `dpinfer data`."""
     parser.add_argument("settings", help='settings as JSON, such as {"name": "abalone"}')
-    parser.add_argument(
-        "--sources", type=Path, required=True, help="list of files, sums and where to get them"
-    )
+    parser.add_argument("--sources", type=Path, required=True, help="list of files, sums and where to get them")
     parser.add_argument("--data-dir", type=Path, help="folder of your own copies (default: DPINFER_DATA)")
-    parser.add_argument(
-        "--output", type=Path, required=True, help="the .npz to write; a .json stands beside it"
-    )
+    parser.add_argument("--output", type=Path, required=True, help="the .npz to write; a .json stands beside it")
     parser.add_argument("--code", default="none", help="digest of the code, for the stamp")
 
 

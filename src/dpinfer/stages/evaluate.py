@@ -27,9 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", type=Path, required=True, help="the .npz of the data set")
     parser.add_argument("--fit", type=Path, required=True, help="the fit's .npz, its ledger beside it")
     parser.add_argument("--metrics", nargs="+", required=True, help="modules of dpinfer.evaluate")
-    parser.add_argument(
-        "--output", type=Path, required=True, help="the .csv to write; a .json stands beside it"
-    )
+    parser.add_argument("--output", type=Path, required=True, help="the .csv to write; a .json stands beside it")
     parser.add_argument("--code", default="none", help="digest of the code, for the stamp")
 
 

@@ -28,9 +28,7 @@ def main(arguments: argparse.Namespace) -> int:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise InputError(
-                f"another run is at work in {Path.cwd().name}; wait for it or stop it"
-            ) from error
+            raise InputError(f"another run is at work in {Path.cwd().name}; wait for it or stop it") from error
         if any((STATE / "locks").glob("*")):
             _snakemake("--unlock", "--quiet", "all")
         return _snakemake(*arguments.others)

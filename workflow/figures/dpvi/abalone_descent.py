@@ -15,9 +15,7 @@ def draw(metrics: pd.DataFrame, published: pd.DataFrame | None) -> Figure:
     mean_curves(axes, private, x="eps_sound", hue="arm")
     mean_line(axes, metrics[metrics["arm"] == "exact"], "without privacy")
     if published is not None:
-        axes.axhline(
-            published["accuracy"].item(), color=PUBLISHED, linestyle=":", label="paper, without privacy"
-        )
+        axes.axhline(published["accuracy"].item(), color=PUBLISHED, linestyle=":", label="paper, without privacy")
     axes.set(
         xscale="log",
         xlabel=r"$\varepsilon$ (add/remove one record, $\delta = 10^{-5}$)",

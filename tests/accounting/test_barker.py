@@ -1,0 +1,136 @@
+"""The Barker test: the paper's theorems, and the certified bounds against brute force."""
+
+import math
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from dpinfer.accounting import barker, pld, rdp, wang
+from dpinfer.accounting.events import Barker, Compose, FullBarker, Gaussian, NonPrivate, Repeat
+from dpinfer.errors import InputError
+
+
+def divergence(order: float, gap: float, first: float, second: float) -> float:
+    """Renyi divergence of N(gap, first) from N(0, second)."""
+    mixed = (1 - order) * first + order * second
+    if mixed <= 0:
+        return math.inf
+    logs = math.log(mixed) - (1 - order) * math.log(first) - order * math.log(second)
+    return order * gap**2 / (2 * mixed) + logs / (2 * (1 - order))
+
+
+def neighbours(rng: np.random.Generator, batch: int, count: int) -> list[tuple[float, float, float]]:
+    """Mean gap and the two variances of tests on batches that differ in one record."""
+    result = []
+    for _ in range(count):
+        kind = rng.integers(4)
+        rest = rng.uniform(-1, 1, batch - 1)
+        if kind > 0:
+            rest = rng.choice([-1.0, 1.0], batch - 1, p=[0.5, 0.5] if kind == 1 else [0.95, 0.05])
+        if kind == 3:
+            rest = np.full(batch - 1, rng.uniform(-1, 1))
+        ends = rng.choice([-1.0, 1.0]) * np.array([1.0, -1.0]) if rng.random() < 0.7 else rng.uniform(-1, 1, 2)
+        one, two = np.append(rest, ends[0]), np.append(rest, ends[1])
+        gap = math.sqrt(batch) * (one.mean() - two.mean())
+        result.append((gap, 2 - one.var(), 2 - two.var()))
+    return result
+
+
+def test_theorem_1_is_the_divergence_of_the_worst_pair() -> None:
+    for order in (2.0, 5.0, 17.0):
+        exact = divergence(order, 2 * 0.3, 2.0, 2.0)
+        assert barker.theorem_1(order, 0.3, 2.0) == pytest.approx(exact)
+        assert rdp.divergence(FullBarker(0.3, 2.0), order, "replace-one") == pytest.approx(exact)
+
+
+@pytest.mark.parametrize(("order", "value"), [(2, 0.358), (3, 0.186), (5, 0.103), (10, 0.065)])
+def test_theorem_2_values(order: float, value: float) -> None:
+    assert barker.theorem_2(np.array([order]), 1000)[0] == pytest.approx(value, abs=6e-4)
+
+
+@pytest.mark.parametrize("batch", [20, 100, 1000])
+def test_bounds_dominate_real_neighbours(batch: int) -> None:
+    rng = np.random.default_rng(batch)
+    orders = np.array([order for order in (1.5, 2.0, 3.0, 6.0, 20.0, 100.0, 400.0) if order < batch / 2 - 1])
+    certified = barker.certified(orders, batch)
+    x = np.linspace(0.0, 12.0 / math.sqrt(batch), 25)
+    profile = barker.profile(x, batch)
+    for gap, first, second in neighbours(rng, batch, 400):
+        exact = np.array([divergence(order, gap, first, second) for order in orders])
+        assert np.all(exact <= certified * (1 + 1e-12))
+        assert np.all(hockey_stick(x, gap, first, second) <= profile + 1e-9)
+
+
+def hockey_stick(x: NDArray[np.float64], gap: float, first: float, second: float) -> NDArray[np.float64]:
+    z = np.linspace(-14.0, 14.0, 20_001)
+    one = np.exp(-((z - gap) ** 2) / (2 * first)) / math.sqrt(2 * math.pi * first)
+    two = np.exp(-(z**2) / (2 * second)) / math.sqrt(2 * math.pi * second)
+    excess = np.maximum(one[:, None] - np.exp(x)[None, :] * two[:, None], 0.0)
+    result: NDArray[np.float64] = excess.sum(axis=0) * (z[1] - z[0])
+    return result
+
+
+@pytest.mark.parametrize("batch", [20, 100, 1000])
+def test_bounds_dominate_the_relaxed_region_and_are_nearly_reached(batch: int) -> None:
+    orders = np.array([2.0, 5.0, batch / 4])
+    worst = np.zeros(3)
+    for m in np.linspace(0.0, 1.0, 21):
+        for size in np.linspace(0.2, 2.0, 10):
+            for sign in (-1.0, 1.0):
+                first = 1 + m * m
+                second = first + sign * size * (2 - size + 2 * m) / batch
+                if second < 1.0:
+                    continue
+                gap = size / math.sqrt(batch)
+                worst = np.maximum(worst, [divergence(order, gap, first, second) for order in orders])
+    certified = barker.certified(orders, batch)
+    assert np.all(worst <= certified)
+    assert np.all(certified <= np.array([1.3, 1.3, 1.6]) * worst)
+    theorem = barker.theorem_2(orders[:1], batch)
+    assert certified[0] < 0.4 * theorem[0]
+
+
+def test_certified_ends_where_its_argument_ends() -> None:
+    assert np.isinf(barker.certified(np.array([60.0]), 100)[0])
+    assert math.isinf(barker.divergence(Barker(100, 1000), 80.0))
+    assert barker.divergence(Barker(1000, 10**6), 7.3) == barker.divergence(Barker(1000, 10**6), 8.0)
+
+
+def test_chain_costs() -> None:
+    chain = Repeat(Barker(1000, 10**6), 20_000)
+    theorem = barker.epsilon(chain, 1e-6, "replace-one").upper
+    certified = barker.epsilon(chain, 1e-6, "replace-one", method="certified").upper
+    tight = pld.epsilon(chain, 1e-6, "replace-one").upper
+    assert theorem == pytest.approx(1.0004, abs=5e-5)
+    assert certified == pytest.approx(0.2231, abs=2e-4)
+    # No bound for this sampler can go below the pair of two plain Gaussians at the smallest variance.
+    assert 0.0205 < tight == pytest.approx(0.0310, abs=2e-4)
+    assert rdp.epsilon(chain, 1e-6, "replace-one").upper < certified
+
+
+def test_amplification_in_log_space_matches_the_plain_sum() -> None:
+    def curve(order: NDArray[np.float64]) -> NDArray[np.float64]:
+        return order * 0.02
+
+    found = wang.amplify(curve, 0.01, 12)
+    for order in (2, 3, 7, 12):
+        total = 1 + 0.01**2 * math.comb(order, 2) * min(4 * math.expm1(0.04), 2 * math.exp(0.04))
+        for j in range(3, order + 1):
+            total += 2 * 0.01**j * math.comb(order, j) * math.exp((j - 1) * 0.02 * j)
+        assert found[order - 2] == pytest.approx(math.log(total) / (order - 1), rel=1e-9)
+
+
+def test_composition_and_refusals() -> None:
+    mixed = Compose((FullBarker(0.01, 2.0), Repeat(Barker(1000, 10**6), 100)))
+    one = barker.epsilon(Repeat(Barker(1000, 10**6), 100), 1e-6, "replace-one").upper
+    assert barker.epsilon(mixed, 1e-6, "replace-one").upper > one
+    for event in (Gaussian(1.0), NonPrivate("x")):
+        with pytest.raises(InputError):
+            barker.epsilon(event, 1e-6, "add-remove")
+    with pytest.raises(InputError, match="too small"):
+        barker.epsilon(Barker(10, 1000), 1e-6, "replace-one")
+    with pytest.raises(InputError, match="method"):
+        barker.epsilon(Barker(100, 1000), 1e-6, "replace-one", method="guess")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="replace-one"):
+        wang.epsilon(Gaussian(1.0), 1e-6, "add-remove")

@@ -1,0 +1,39 @@
+import jax
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+from dpinfer import experiment
+from dpinfer.accounting.events import Gaussian, Repeat
+from dpinfer.inference.base import run
+from dpinfer.settings.cell import Descent
+from dpinfer.settings.data import Abalone
+from dpinfer.settings.model import Logistic
+
+
+def settings(**changes: float) -> Descent:
+    given = {"num_steps": 3000, "learning_rate": 1.0, "clip": 1e6, "epsilon": 1.0, "delta": 1e-5, **changes}
+    return Descent(data=Abalone(), model=Logistic(prior_std=2.0), **given)  # type: ignore[arg-type]
+
+
+def records(count: int = 400) -> dict[str, jax.Array]:
+    x = jax.random.normal(jax.random.key(0), (count, 3))
+    chance = jax.nn.sigmoid(x @ np.array([1.0, -2.0, 0.5]))
+    return {"x": x, "y": (jax.random.uniform(jax.random.key(1), (count,)) < chance).astype(int)}
+
+
+def test_without_privacy_it_finds_the_mode_that_scikit_learn_finds() -> None:
+    data = records()
+    found = run(experiment.build(settings(), 400, None), jax.random.key(2), data, 3000)
+    oracle = LogisticRegression(C=2.0**2, fit_intercept=False, tol=1e-10).fit(data["x"], data["y"])
+    np.testing.assert_allclose(found, oracle.coef_[0], atol=2e-3)
+
+
+def test_a_huge_clip_and_hardly_any_noise_give_the_same() -> None:
+    data = records()
+    exact = run(experiment.build(settings(), 400, None), jax.random.key(2), data, 50)
+    private = run(experiment.build(settings(), 400, 1e-9), jax.random.key(2), data, 50)
+    np.testing.assert_allclose(private, exact, atol=1e-4)
+
+
+def test_its_event_is_one_gaussian_release_for_each_step() -> None:
+    assert experiment.build(settings(), 400, 2.5).event(7) == Repeat(event=Gaussian(noise_multiplier=2.5), count=7)

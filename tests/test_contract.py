@@ -1,0 +1,63 @@
+"""One contract for every algorithm; it goes through the settings, so that none escapes."""
+
+import typing
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+
+from dpinfer import experiment
+from dpinfer.accounting.ledger import Ledger
+from dpinfer.settings.cell import Method
+from dpinfer.settings.data import Abalone
+from dpinfer.settings.model import Logistic
+
+METHODS: list[Any] = list(typing.get_args(Method)) or [Method]
+# What a method needs beside data, model and privacy.
+EXAMPLES: dict[str, dict[str, Any]] = {"descent": {"learning_rate": 0.1, "clip": 1.0}}
+RECORDS = {"x": jax.random.normal(jax.random.key(0), (20, 3)), "y": jax.numpy.arange(20) % 2}
+
+
+@pytest.fixture(params=METHODS, ids=lambda method: method.method)
+def settings(request: pytest.FixtureRequest) -> Any:
+    kind = request.param
+    return kind(data=Abalone(), model=Logistic(), num_steps=4, epsilon=1.0, delta=1e-5, **EXAMPLES[kind.method])
+
+
+@pytest.fixture(params=[None, 1.0], ids=["exact", "private"])
+def noise_multiplier(request: pytest.FixtureRequest) -> float | None:
+    value: float | None = request.param
+    return value
+
+
+def test_a_step_keeps_the_shape_of_the_state_and_stays_finite(
+    settings: Any, noise_multiplier: float | None
+) -> None:
+    algorithm = experiment.build(settings, 20, noise_multiplier)
+    state = algorithm.init(jax.random.key(1), RECORDS)
+    after, _ = jax.jit(algorithm.step)(jax.random.key(2), state, RECORDS)
+    assert jax.tree.map(lambda leaf: (leaf.shape, leaf.dtype), after) == jax.tree.map(
+        lambda leaf: (leaf.shape, leaf.dtype), state
+    )
+    assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(after))
+
+
+def test_the_same_keys_give_the_same_draw(settings: Any, noise_multiplier: float | None) -> None:
+    algorithm = experiment.build(settings, 20, noise_multiplier)
+
+    def draw() -> Any:
+        state = algorithm.init(jax.random.key(1), RECORDS)
+        state, _ = algorithm.step(jax.random.key(2), state, RECORDS)
+        return algorithm.draw(jax.random.key(3), state)
+
+    jax.tree.map(np.testing.assert_array_equal, draw(), draw())
+
+
+def test_privacy_costs_more_with_more_steps_and_nothing_private_is_free(settings: Any) -> None:
+    def epsilon(noise_multiplier: float | None, num_steps: int) -> float:
+        event = experiment.build(settings, 20, noise_multiplier).event(num_steps)
+        return Ledger(adjacency="add-remove", delta=1e-5).spend(event, "run").sound().upper
+
+    assert 0 < epsilon(3.0, 1) < epsilon(3.0, 10) < float("inf")
+    assert epsilon(None, 1) == float("inf")

@@ -1,0 +1,77 @@
+import math
+
+import pandas as pd
+import pytest
+
+from dpinfer.errors import InputError
+from dpinfer.score import DIFFERS, NOT_TESTABLE, REPRODUCED, score
+from dpinfer.settings.claim import Claim, Selection
+
+METRICS = pd.DataFrame(
+    {
+        "arm": ["a", "a", "b", "b"],
+        "epsilon": [1.0, 1.0, math.inf, math.inf],
+        "metric": "accuracy",
+        "seed": [0, 1, 0, 1],
+        "value": [0.70, 0.72, 0.80, 0.80],
+        "eps_paper": [1.0, 1.0, math.inf, math.inf],
+        "eps_sound": [1.5, 1.5, math.inf, math.inf],
+        "scale": "laptop",
+        "standin": False,
+    }
+)
+
+
+def select(reduce: str = "mean", **where: str | float) -> Selection:
+    return Selection(experiment="e", metric="accuracy", where=where, reduce=reduce)  # type: ignore[arg-type]
+
+
+def claim(*values: Selection, **others: object) -> Claim:
+    return Claim(id="c", where="w", statement="s", values=values, **others)  # type: ignore[arg-type]
+
+
+def verdict(stated: Claim, metrics: pd.DataFrame = METRICS) -> str:
+    return str(score(stated, {"e": metrics})["verdict"])
+
+
+def test_a_value_within_the_tolerance_is_reproduced_and_else_differs() -> None:
+    assert verdict(claim(select(arm="a"), published=0.705, tolerance=0.006)) == REPRODUCED
+    assert verdict(claim(select(arm="a"), published=0.705, tolerance=0.004)) == DIFFERS
+
+
+def test_an_order_holds_up_to_the_tolerance() -> None:
+    assert verdict(claim(select(arm="a"), select(epsilon=math.inf))) == REPRODUCED
+    assert verdict(claim(select(arm="b"), select(arm="a"))) == DIFFERS
+    assert verdict(claim(select(arm="b"), select(arm="a"), tolerance=0.1)) == REPRODUCED
+
+
+@pytest.mark.parametrize(("reduce", "value"), [("mean", 0.71), ("min", 0.7), ("max", 0.72), ("sd", 0.01414)])
+def test_reductions(reduce: str, value: float) -> None:
+    assert verdict(claim(select(reduce, arm="a"), published=value, tolerance=1e-4)) == REPRODUCED
+
+
+def test_the_row_shows_both_epsilons_and_the_uncertainty() -> None:
+    row = score(claim(select(arm="a"), published=0.7), {"e": METRICS})
+    assert (row["eps_paper"], row["eps_sound"], row["ours"], row["standard_error"]) == ("1", "1.5", "0.71", "0.01")
+
+
+def test_what_was_not_run_or_run_on_a_stand_in_is_not_testable() -> None:
+    for metrics, reason in (
+        ({}, "e was not run for arm a at this scale"),
+        ({"e": METRICS[METRICS["arm"] == "b"]}, "e was not run for arm a at this scale"),
+        ({"e": METRICS.assign(standin=True)}, "e was run on stand-in data at this scale"),
+    ):
+        row = score(claim(select(arm="a"), published=0.7), metrics)
+        assert (row["verdict"], row["reason"]) == (NOT_TESTABLE, reason)
+
+
+def test_a_claim_that_cannot_be_tested_says_why() -> None:
+    row = score(Claim(id="c", where="w", statement="s", reason="a diagram"), {})
+    assert (row["verdict"], row["reason"]) == (NOT_TESTABLE, "a diagram")
+    with pytest.raises(ValueError, match="needs a reason"):
+        Claim(id="c", where="w", statement="s")
+
+
+def test_a_misspelt_column_is_an_error() -> None:
+    with pytest.raises(InputError, match="asks for the column epsilonn, which e does not have"):
+        score(claim(select(epsilonn=1.0), published=0.7), {"e": METRICS})
