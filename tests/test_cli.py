@@ -38,20 +38,18 @@ def test_an_unknown_argument_is_refused(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_help_needs_no_jax() -> None:
-    code = "import sys; from dpinfer.cli import main\ntry: main(['--help'])\nexcept SystemExit: assert 'jax' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    watch = "import atexit, sys; atexit.register(lambda: print('jax' in sys.modules))"
+    code = f"{watch}; from dpinfer.cli import main; main(['--help'])"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.endswith("False\n")
 
 
 def test_a_device_that_is_not_there_gets_its_sentence(tmp_path: Path) -> None:
-    code = "import jax; jax.devices()"
-    probe = subprocess.run(
-        [sys.executable, "-c", code], env={"JAX_PLATFORMS": "gpu"}, capture_output=True, check=False
-    )
-    if probe.returncode == 0:
+    probe = [sys.executable, "-c", "import jax; jax.devices()"]
+    if subprocess.run(probe, env={"JAX_PLATFORMS": "gpu"}, capture_output=True, check=False).returncode == 0:
         pytest.skip("this machine has a GPU")
-    done = subprocess.run(
-        [sys.executable, "-m", "dpinfer", "--device", "gpu", "fit", "--calibration", "a", "--data", "b", "--output", "c"],
-        cwd=tmp_path, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    command = [sys.executable, "-m", "dpinfer", "--device", "gpu", "fit"]
+    arguments = ["--calibration", "a", "--data", "b", "--output", "c"]
+    done = subprocess.run([*command, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr.strip().endswith("device is gpu, but JAX finds none on this machine")
