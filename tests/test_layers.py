@@ -21,6 +21,7 @@ MAY_IMPORT = {
     "posterior": {"models", "inference"},
     "evaluate": {"models", "inference", "posterior"},
     "figures": set(),
+    "studies": {"accounting"},
 }
 
 

@@ -14,6 +14,7 @@ VERBS = {
     "data": "fetch or generate a data set",
     "calibrate": "find the noise for a cell's privacy target",
     "fit": "run a cell's algorithm for all its seeds",
+    "study": "compute a cell that needs neither data nor a fit",
     "evaluate": "compute a cell's metrics",
     "collect": "join the metrics of an experiment's cells",
     "figure": "draw a figure from metrics",
@@ -28,7 +29,8 @@ PLATFORMS = {"auto": None, "cpu": "cpu", "gpu": "gpu"}
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb; wrong input is one sentence on standard error and exit code 2."""
     chosen = _parser().parse_args(arguments)
-    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    logging.basicConfig(format="%(message)s")
+    logging.getLogger("dpinfer").setLevel(logging.INFO)
     _choose_device(chosen.device)
     # Verbs are imported one at a time: most need neither JAX nor the accountants.
     stage = importlib.import_module(f"dpinfer.stages.{chosen.verb}")

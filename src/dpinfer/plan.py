@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from dpinfer.atomic import to_json
 from dpinfer.digest import digest
 from dpinfer.errors import InputError
+from dpinfer.settings.cell import Cell
 from dpinfer.settings.claim import Claims
 from dpinfer.settings.data import Data
 from dpinfer.settings.experiment import Experiment, PlannedCell, cross
@@ -30,6 +31,11 @@ class Planned(NamedTuple):
     paper: str
     settings: Experiment
     cells: dict[str, PlannedCell]
+
+    @property
+    def is_study(self) -> bool:
+        """Whether its cells need neither data nor a fit."""
+        return all(cell.is_study for cell in self.cells.values())
 
 
 class Plan:
@@ -91,7 +97,18 @@ class Plan:
             data_name(cell.settings.data): cell.settings.data
             for planned in self.experiments.values()
             for cell in planned.cells.values()
+            if isinstance(cell.settings, Cell)
         }
+
+    @property
+    def studies(self) -> list[str]:
+        """Experiments whose cells need neither data nor a fit."""
+        return [name for name, planned in self.experiments.items() if planned.is_study]
+
+    @property
+    def fits(self) -> list[str]:
+        """Experiments whose cells are fitted to data."""
+        return [name for name, planned in self.experiments.items() if not planned.is_study]
 
     @property
     def claim_files(self) -> list[str]:
@@ -105,7 +122,9 @@ class Plan:
 
     def data_of(self, experiment: str, cell: str) -> str:
         """Name of the data artifact that a cell needs."""
-        return data_name(self.cell(experiment, cell).settings.data)
+        settings = self.cell(experiment, cell).settings
+        assert isinstance(settings, Cell)
+        return data_name(settings.data)
 
     def cell_metrics(self, experiment: str) -> list[str]:
         """The metrics file of every cell of an experiment."""
@@ -164,7 +183,11 @@ class Plan:
         """Figures and tables, of one paper or of all."""
         return [
             *(f"{self.results}/figures/{figure}.pdf" for figure in self.figures(paper)),
-            *(f"{self.results}/tables/{planned.name}.csv" for planned in self._of(paper)),
+            *(
+                f"{self.results}/tables/{planned.name}.csv"
+                for planned in self._of(paper)
+                if planned.settings.table
+            ),
         ]
 
     def code(self, stage: str, *parts: str, scripts: tuple[Path, ...] = ()) -> str:
@@ -174,6 +197,8 @@ class Plan:
     def cell_code(self, stage: str, experiment: str, cell: str) -> str:
         """Digest of the code that a stage runs for one cell."""
         settings = self.cell(experiment, cell).settings
+        if not isinstance(settings, Cell):
+            return self.code(stage, f"dpinfer.studies.{settings.study}")
         parts = [f"dpinfer.inference.{settings.method}", f"dpinfer.models.{settings.model.name}"]
         if stage == "evaluate":
             parts += [f"dpinfer.evaluate.{metric}" for metric in self.experiments[experiment].settings.metrics]
@@ -241,3 +266,8 @@ def data_name(settings: Data) -> str:
         if getattr(settings, field.name) != field.default
     ]
     return re.sub(r"[^A-Za-z0-9.+_=-]", "_", "-".join([settings.name, *changed]))
+
+
+def any_of(names: list[str]) -> str:
+    """A regular expression for any of the names, or for nothing if there are none."""
+    return "|".join(map(re.escape, names)) or "(?!)"

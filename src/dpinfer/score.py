@@ -24,14 +24,15 @@ def score(claim: Claim, metrics: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
     if obstacle:
         rows = []
     ours = [reduce(value, chosen) for value, chosen in zip(claim.values, rows, strict=False)]
+    margins = _margins(claim, rows)
     return {
         "id": claim.id,
         "where": claim.where,
         "statement": claim.statement,
         "published": claim.published,
-        "ours": ", ".join(f"{value:.4g}" for value in ours),
+        "ours": _shown(claim, ours, margins),
         "standard_error": ", ".join(_standard_error(chosen) for chosen in rows),
-        "verdict": verdict(claim, ours),
+        "verdict": verdict(claim, ours, margins),
         "reason": obstacle or claim.reason,
         "eps_paper": _range(rows, "eps_paper"),
         "eps_sound": _range(rows, "eps_sound"),
@@ -39,15 +40,42 @@ def score(claim: Claim, metrics: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
     }
 
 
-def verdict(claim: Claim, ours: list[float]) -> str:
-    """Compare one value with the published one, or several with each other."""
+def verdict(claim: Claim, ours: list[float], margins: pd.Series) -> str:
+    """Compare one value with the published one or with bounds, or several with each other."""
     if not ours:
         return NOT_TESTABLE
-    if claim.published is not None:
-        holds = abs(ours[0] - claim.published) <= claim.tolerance
+    if len(ours) == 1:
+        holds = (
+            (claim.published is None or abs(ours[0] - claim.published) <= claim.tolerance)
+            and (claim.at_least is None or ours[0] >= claim.at_least)
+            and (claim.at_most is None or ours[0] <= claim.at_most)
+        )
     else:
-        holds = all(after > before - claim.tolerance for before, after in pairwise(ours))
+        holds = bool((margins > -claim.tolerance).all())
     return REPRODUCED if holds else DIFFERS
+
+
+def _margins(claim: Claim, rows: list[pd.DataFrame]) -> pd.Series:
+    """By how much each value exceeds the one before it, at every place where the order must hold."""
+    groups = [_by_place(claim, value, chosen) for value, chosen in zip(claim.values, rows, strict=False)]
+    return pd.concat([after - before for before, after in pairwise(groups)]) if len(groups) > 1 else pd.Series()
+
+
+def _by_place(claim: Claim, selection: Selection, chosen: pd.DataFrame) -> pd.Series:
+    if claim.along is None:
+        return pd.Series([reduce(selection, chosen)])
+    if claim.along not in chosen:
+        raise InputError(
+            f"the claim {claim.id} goes along {claim.along}, which {selection.experiment} does not have"
+        )
+    return chosen.groupby(claim.along).apply(lambda group: reduce(selection, group))
+
+
+def _shown(claim: Claim, ours: list[float], margins: pd.Series) -> str:
+    if claim.along is None or margins.empty:
+        return ", ".join(f"{value:.4g}" for value in ours)
+    held = int((margins > -claim.tolerance).sum())
+    return f"holds at {held} of {len(margins)} values of {claim.along}, least margin {margins.min():.3g}"
 
 
 def select(selection: Selection, metrics: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -75,7 +103,7 @@ def _standard_error(chosen: pd.DataFrame) -> str:
 
 
 def _range(rows: list[pd.DataFrame], column: str) -> str:
-    values = sorted({float(value) for chosen in rows for value in chosen[column]})
+    values = sorted({float(value) for chosen in rows if column in chosen for value in chosen[column]})
     return " to ".join(f"{value:.3g}" for value in dict.fromkeys(values[:1] + values[-1:]))
 
 
@@ -85,6 +113,6 @@ def _obstacle(claim: Claim, rows: list[pd.DataFrame]) -> str | None:
         if chosen.empty:
             wanted = ", ".join(f"{key} {value}" for key, value in selection.where.items())
             return f"{selection.experiment} was not run for {wanted or selection.metric} at this scale"
-        if chosen["standin"].any():
+        if chosen.get("standin", pd.Series(dtype=bool)).any():
             return f"{selection.experiment} was run on stand-in data at this scale"
     return None

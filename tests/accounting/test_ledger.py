@@ -29,7 +29,7 @@ def test_spending_adds_up_and_stops_before_the_budget() -> None:
 
 
 def test_a_warm_start_pays_for_the_run_it_starts_from() -> None:
-    start = Ledger("replace-one", 1e-6).spend(Repeat(PoissonGaussian(10.0, 1e-4), 1000), "start")
+    start = Ledger("replace-one", 1e-6).spend(Repeat(PoissonGaussian(2.0, 1e-4), 1000), "start")
     chain: Event = Repeat(Barker(1000, 10**6), 5000)
     run = Ledger("replace-one", 1e-6).spend(chain, "chain").compose(start)
     assert [entry.what for entry in run.entries] == ["start", "chain"]
@@ -101,7 +101,7 @@ def test_bad_files_and_settings(tmp_path: Path) -> None:
 def test_events_and_ledgers_load_no_heavy_library() -> None:
     code = (
         "import sys; import dpinfer.accounting.events, dpinfer.accounting.ledger; "
-        "sys.exit(any(name in sys.modules for name in ('jax', 'dp_accounting', 'scipy.stats', 'fourier_accountant')))"
+        "sys.exit(any(name in sys.modules for name in ('jax', 'dp_accounting', 'scipy', 'fourier_accountant')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
     assert Ledger("add-remove", 1e-5).spend(Gaussian(10.0), "x").sound().upper > 0.0

@@ -42,7 +42,7 @@ def oracle(sigma: float, rate: float, times: int, delta: float, adjacency: Adjac
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace-one"])
 def test_agrees_with_dp_accounting(adjacency: Adjacency) -> None:
     rng = np.random.default_rng(1)
-    for _ in range(12):
+    for _ in range(5):
         sigma, rate = float(rng.uniform(0.6, 3.0)), float(10 ** rng.uniform(-2.5, -0.3))
         times, delta = int(10 ** rng.uniform(0, 3)), float(10 ** rng.uniform(-8, -2))
         ours = pld.epsilon(Repeat(PoissonGaussian(sigma, rate), times), delta, adjacency).upper
@@ -86,7 +86,7 @@ def test_grid_composition_bounds_the_closed_form(times: int, delta: float) -> No
     mu = 1.0 / math.sqrt(times)
     plan = Plan([(profiles.gaussian(mu), times)], delta)
     interval = next(plan.intervals())
-    value = plan.compose(interval).get_epsilon_for_delta(delta - 1e-13)
+    value = plan.compose(interval).epsilon(delta)
     exact = gaussian.epsilon_of(delta, 1.0)
     assert exact <= value <= 1.004 * exact
 
@@ -97,9 +97,14 @@ def test_a_rate_near_one_approaches_the_full_batch() -> None:
         for kind in (PoissonGaussian, SubsetGaussian):
             near = pld.epsilon(Repeat(kind(20.0, 1 - 1e-9), 100), 1e-5, adjacency).upper
             full = pld.epsilon(Repeat(kind(20.0, 1.0), 100), 1e-5, adjacency).upper
-            assert full == pytest.approx(whole, rel=1e-9)
-            if kind is PoissonGaussian:
-                assert near == pytest.approx(whole, rel=5e-3)
+            assert near == pytest.approx(full, rel=5e-3)
+            if kind is PoissonGaussian or adjacency == "replace-one":
+                assert full == pytest.approx(whole, rel=1e-9)
+            else:
+                # A subset keeps its size: where one record comes another goes.
+                assert full == pytest.approx(
+                    pld.epsilon(Repeat(Gaussian(10.0), 100), 1e-5, adjacency).upper, rel=1e-9
+                )
 
 
 def test_lower_and_upper_bounds_bracket() -> None:

@@ -30,7 +30,10 @@ def test_whole_orders_agree_with_dp_accounting_over_a_random_grid() -> None:
         step = dp_event.PoissonSampledDpEvent(rate, dp_event.GaussianDpEvent(sigma))
         theirs = RdpAccountant(WHOLE).compose(step, times).get_epsilon(delta)
         ours = rdp.epsilon(Repeat(PoissonGaussian(sigma, rate), times), delta, "add-remove", orders=WHOLE)
-        assert ours.upper == pytest.approx(theirs, rel=1e-6, abs=1e-9)
+        # Theirs is 0 where the total variation is below delta, which ours does not look at.
+        assert ours.upper >= theirs * (1 - 1e-6) - 1e-9
+        if theirs > 0.0:
+            assert ours.upper == pytest.approx(theirs, rel=1e-6, abs=1e-9)
 
 
 def test_fractional_orders_do_not_exceed_dp_accounting_and_grow_between_whole_ones() -> None:
@@ -51,9 +54,9 @@ def test_fractional_orders_do_not_exceed_dp_accounting_and_grow_between_whole_on
 @pytest.mark.parametrize(("mu", "rate"), [(0.5, 0.01), (1.0, 0.2), (0.02, 1e-3), (2.0, 1e-4)])
 def test_divergences_match_plain_integration(mu: float, rate: float) -> None:
     z = np.linspace(-15.0, 15.0 + 6 * mu, 200_001)
-    plain = np.exp(-(z**2) / 2.0) / math.sqrt(2 * math.pi)
-    above = (1 - rate) * plain + rate * np.exp(-((z - mu) ** 2) / 2.0) / math.sqrt(2 * math.pi)
-    below = (1 - rate) * plain + rate * np.exp(-((z + mu) ** 2) / 2.0) / math.sqrt(2 * math.pi)
+    plain = -(z**2) / 2.0 - math.log(2 * math.pi) / 2
+    above = plain + np.log1p(rate * np.expm1(mu * z - mu * mu / 2))
+    below = plain + np.log1p(rate * np.expm1(-mu * z - mu * mu / 2))
     width = z[1] - z[0]
     for order in (1.5, 2.0, 3.7):
         for found, first, second in (
@@ -61,7 +64,7 @@ def test_divergences_match_plain_integration(mu: float, rate: float) -> None:
             (renyi.poisson_reverse(order, mu, rate), plain, above),
             (renyi.poisson_replace(order, mu, rate), above, below),
         ):
-            moment = float(np.sum(first**order * second ** (1 - order))) * width
+            moment = float(np.sum(np.exp(order * first + (1 - order) * second))) * width
             assert found == pytest.approx(math.log(moment) / (order - 1), rel=1e-5, abs=1e-11)
 
 

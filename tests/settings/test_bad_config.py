@@ -70,7 +70,7 @@ def test_the_unchanged_experiment_is_fine(root: Path) -> None:
         ({"data": {"standin": True}}, "the key data.name is missing"),
         ({"model/name": "forest"}, "model.name is 'forest', but should be 'logistic'"),
         ({"metrics": ["beauty"]}, "metrics.0 is 'beauty', but should be 'accuracy'"),
-        ({"metrics": []}, "metrics is [], but should have at least 1 entry"),
+        ({"metrics": []}, "metrics should name what is evaluated of fits, and be left out of studies"),
         ({"figures": ["nowhere"]}, "figures names nowhere, but there is no workflow/figures/dpvi/nowhere.py"),
         ({"reads": ["nothing"]}, "reads names nothing, which is not among the experiments of this run"),
         (

@@ -18,9 +18,7 @@ rule calibrate:
         runtime=10,
     params:
         job=lambda wildcards: PLAN.job(wildcards.experiment, wildcards.cell),
-        code=lambda wildcards: PLAN.cell_code(
-            "calibrate", wildcards.experiment, wildcards.cell
-        ),
+        code=lambda wildcards: PLAN.cell_code("calibrate", wildcards.experiment, wildcards.cell),
     shell:
         "python -m dpinfer calibrate {params.job:q} --facts {input.facts:q}"
         " --code {params.code} --output {output:q} 2> {log:q}"

@@ -9,7 +9,7 @@ ROOT = Path(os.path.relpath(workflow.basedir))
 sys.path.insert(0, str(ROOT.resolve() / "src"))
 
 from dpinfer.errors import InputError
-from dpinfer.plan import Plan
+from dpinfer.plan import Plan, any_of
 
 try:
     PLAN = Plan(config, ROOT)

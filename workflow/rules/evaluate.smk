@@ -1,4 +1,4 @@
-# Compute the metrics of a cell, and join those of an experiment.
+# Compute the metrics of a fitted cell or of a study, and join those of an experiment.
 
 
 rule evaluate:
@@ -14,6 +14,8 @@ rule evaluate:
         f"{PLAN.results}/logs/evaluate/{{experiment}}/{{cell}}.log",
     benchmark:
         f"{PLAN.results}/benchmarks/evaluate/{{experiment}}/{{cell}}.tsv"
+    wildcard_constraints:
+        experiment=any_of(PLAN.fits),
     conda:
         ENVIRONMENT
     threads: 1
@@ -21,15 +23,34 @@ rule evaluate:
         mem_mb=4000,
         runtime=30,
     params:
-        metrics=lambda wildcards: PLAN.experiments[
-            wildcards.experiment
-        ].settings.metrics,
-        code=lambda wildcards: PLAN.cell_code(
-            "evaluate", wildcards.experiment, wildcards.cell
-        ),
+        metrics=lambda wildcards: PLAN.experiments[wildcards.experiment].settings.metrics,
+        code=lambda wildcards: PLAN.cell_code("evaluate", wildcards.experiment, wildcards.cell),
     shell:
         "python -m dpinfer evaluate --data {input.data:q} --calibration {input.calibration:q} --fit {input.fit:q}"
         " --metrics {params.metrics} --code {params.code} --output {output.metrics:q} 2> {log:q}"
+
+
+rule study:
+    output:
+        metrics=f"{PLAN.results}/metrics/{{experiment}}/{{cell}}.csv",
+        stamp=f"{PLAN.results}/metrics/{{experiment}}/{{cell}}.json",
+    log:
+        f"{PLAN.results}/logs/study/{{experiment}}/{{cell}}.log",
+    benchmark:
+        f"{PLAN.results}/benchmarks/study/{{experiment}}/{{cell}}.tsv"
+    wildcard_constraints:
+        experiment=any_of(PLAN.studies),
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        job=lambda wildcards: PLAN.job(wildcards.experiment, wildcards.cell),
+        code=lambda wildcards: PLAN.cell_code("study", wildcards.experiment, wildcards.cell),
+    shell:
+        "python -m dpinfer study {params.job:q} --code {params.code} --output {output.metrics:q} 2> {log:q}"
 
 
 rule collect:

@@ -20,9 +20,7 @@ rule fit:
         mem_mb=4000,
         runtime=240,
     params:
-        code=lambda wildcards: PLAN.cell_code(
-            "fit", wildcards.experiment, wildcards.cell
-        ),
+        code=lambda wildcards: PLAN.cell_code("fit", wildcards.experiment, wildcards.cell),
     shell:
         "python -m dpinfer fit --data {input.data:q} --calibration {input.calibration:q}"
         " --code {params.code} --output {output.fit:q} 2> {log:q}"

@@ -87,7 +87,12 @@ def profile(x: Array, batch: int) -> Array:
     value = np.zeros_like(x)
     for mean, ratio in zip(means, ratios, strict=True):
         value = np.maximum(value, _pair(x, float(mean), 1.0 - float(ratio)))
-    return np.minimum(value + math.exp(-(batch - 1.0) / 4.0), 1.0)
+    return np.minimum(value + floor(batch), 1.0)
+
+
+def floor(batch: int) -> float:
+    """Return what `profile` does not fall below."""
+    return math.exp(-(batch - 1.0) / 4.0)
 
 
 def _largest_ratio(batch: int) -> float:

@@ -179,7 +179,7 @@ def _next(safe: tuple[float, float] | None, unsafe: tuple[float, float] | None, 
         return known * (max(factor, 1.0) * 1.02 if safe else min(factor, 1.0) * 0.98)
     low, high = math.log(safe[0]), math.log(unsafe[0])
     share = 0.5
-    if turn % 4 != 3 and safe[1] > 0.0 and unsafe[1] < math.inf:
+    if turn % 6 != 5 and safe[1] > 0.0 and unsafe[1] < math.inf:
         share = math.log(aim / safe[1]) / math.log(unsafe[1] / safe[1])
         share = min(max(share, 0.01), 0.99)
     return math.exp(low + share * (high - low))

@@ -9,23 +9,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from dp_accounting.pld import pld_pmf
-from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
 from dpinfer.accounting.profiles import Profile, Step
 
 Parts = list[tuple[Step, int]]
-# Rounding of the FFTs, as measured against the closed form up to 1e7 steps, leaves deltas of this size
-# uncertain.
-ROUNDING = 1e-13
+# Rounding that no negative probability shows, as measured against the closed form up to 1e7 steps.
+_LEAST_ROUNDING = 2e-14
 MOST_POINTS = 1 << 20
-_REFINED_POINTS = 1 << 17
+_REFINED_POINTS = 1 << 16
 # Share of delta that may be lost to cutting off the tails of the loss.
 _TAIL_SHARE = 1e-4
-_ONE_ROUND = 2000
 
 
 class Plan:
@@ -40,46 +37,84 @@ class Plan:
         self.width = max(max(sum(reach) for reach in self.ranges), 18.0 * self.spread)
 
     def _range(self, step: Step) -> tuple[float, float]:
-        remove = _reach(step.remove, self.tail / self.count, step.spread)
+        tail = self.tail / self.count + step.floor
+        remove = _reach(step.remove, tail, step.spread)
         if step.add is step.remove:
             return remove, remove
-        return remove, _reach(step.add, self.tail / self.count, step.spread)
+        return remove, _reach(step.add, tail, step.spread)
 
     def intervals(self) -> Iterator[float]:
         """Yield ever finer grids, as time allows; the error falls with the square of the interval."""
-        interval = max(self.spread / math.sqrt(self.count) / 12.0, self.width / MOST_POINTS)
+        interval = max(self.spread / math.sqrt(self.count) / 16.0, self.width / MOST_POINTS)
         yield interval
         while self.width / interval < _REFINED_POINTS:
             interval /= 3.0
             yield interval
 
-    def compose(self, interval: float) -> PrivacyLossDistribution:
+    def compose(self, interval: float) -> Composed:
         """Discretise every step on one grid and compose them all, dominating at every stage."""
-        total: Any = None
+        removes, adds = [], []
         for (step, times), (remove, add) in zip(self.parts, self.ranges, strict=True):
-            pmf = _discretise(step.remove, -add, remove, interval)
-            reverse = None if step.add is step.remove else _discretise(step.add, -remove, add, interval)
-            part = power(PrivacyLossDistribution(pmf, reverse), times, self.tail)
-            total = part if total is None else total.compose(part, tail_mass_truncation=self.tail)
-        return total
+            removes.append(power(_discretise(step.remove, -add, remove, interval), times, self.tail))
+            adds.append(
+                removes[-1]
+                if step.add is step.remove
+                else power(_discretise(step.add, -remove, add, interval), times, self.tail)
+            )
+        if all(step.add is step.remove for step, _ in self.parts):
+            return Composed((chain(removes, self.tail),))
+        return Composed((chain(removes, self.tail), chain(adds, self.tail)))
 
 
-def power(distribution: PrivacyLossDistribution, times: int, tail: float) -> PrivacyLossDistribution:
-    """Compose a distribution with itself, in two rounds if it is often.
+class Composed(NamedTuple):
+    """Loss distributions of a whole composition, one for each order of the pair (or one for both)."""
+
+    orders: tuple[pld_pmf.PLDPmf, ...]
+
+    def epsilon(self, delta: float) -> float:
+        """Return the epsilon at `delta`, infinite where rounding leaves delta uncertain."""
+        return max(self._epsilon(pmf, delta) for pmf in self.orders)
+
+    def delta(self, epsilon: float) -> float:
+        """Return the delta at `epsilon`, with the rounding added."""
+        return max(float(pmf.get_delta_for_epsilon(epsilon)) + rounding(pmf) for pmf in self.orders)
+
+    @staticmethod
+    def _epsilon(pmf: pld_pmf.PLDPmf, delta: float) -> float:
+        uncertain = rounding(pmf)
+        return math.inf if uncertain > delta / 4.0 else float(pmf.get_epsilon_for_delta(delta - uncertain))
+
+
+def rounding(pmf: pld_pmf.PLDPmf) -> float:
+    """Return how uncertain the rounding of the FFTs leaves a tail probability.
+
+    True probabilities are not negative, and rounding errs in both directions alike: what is found below zero
+    measures it. (The package offers no other way to see the probabilities than this attribute.)
+    """
+    probabilities = pmf.to_dense_pmf()._probs
+    return _LEAST_ROUNDING - 2.0 * float(np.sum(np.minimum(probabilities, 0.0)))
+
+
+def chain(pmfs: list[pld_pmf.PLDPmf], tail: float) -> pld_pmf.PLDPmf:
+    """Compose different distributions."""
+    total = pmfs[0]
+    for pmf in pmfs[1:]:
+        total = pld_pmf.compose_pmfs(total, pmf, tail)
+    return total
+
+
+def power(pmf: pld_pmf.PLDPmf, times: int, tail: float) -> pld_pmf.PLDPmf:
+    """Compose a distribution with itself, in two rounds if it is short and repeated often.
 
     dp-accounting bounds the support of the result by moments whose orders follow the length of its input: for
     many repetitions of a short input that support is far too wide, and two rounds cut it down.
     """
-    if times <= _ONE_ROUND:
-        return distribution.self_compose(times, tail_mass_truncation=tail)
+    if pmf.size >= 6.0 * math.sqrt(times):
+        return pmf.self_compose(times, tail)
     root = math.isqrt(times)
     whole, rest = divmod(times, root)
-    result = distribution.self_compose(root, tail_mass_truncation=tail / whole)
-    result = result.self_compose(whole, tail_mass_truncation=tail)
-    if rest:
-        part = distribution.self_compose(rest, tail_mass_truncation=tail)
-        result = result.compose(part, tail_mass_truncation=tail)
-    return result
+    result = pmf.self_compose(root, tail / whole).self_compose(whole, tail)
+    return chain([result, pmf.self_compose(rest, tail)], tail) if rest else result
 
 
 def _reach(profile: Profile, tail: float, spread: float) -> float:

@@ -102,7 +102,7 @@ class Barker:
     """One Barker test with noise variance C = 2 on `batch` of `records`, drawn without replacement.
 
     The log-likelihood ratio of one record, times the (tempered) number of records, lies within
-    +-sqrt(batch), as Theorem 2 of DP-MCMC (arXiv:1901.10275v2) asks.
+    +-sqrt(batch), as Theorem 2 of DP-MCMC (arXiv:1901.10275) asks.
     """
 
     batch: int

@@ -4,7 +4,7 @@ For one pair of outputs on adjacent data sets that can really occur, the loss of
 nearest point of a grid. The errors of T independent steps are independent, lie in an interval as long as the
 grid's, and their mean is known, so by Hoeffding their sum exceeds it by h sqrt(T log(1/eta) / 2) with
 probability at most eta. Moving the composed loss down by that, and charging eta and all cut tails to delta,
-gives a valid lower bound (Gopi, Lee & Wutschitz, Section 5, arXiv:2106.02848, use the same coupling for
+gives a valid lower bound (Gopi, Lee & Wutschitz, arXiv:2106.02848, use the same coupling for
 their interval).
 
 Pairs: the exact pair of the full-batch and Poisson samplers; for subsets, under both relations, the Poisson
@@ -20,13 +20,12 @@ from typing import NamedTuple
 
 import numpy as np
 from dp_accounting.pld import pld_pmf
-from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from dpinfer.accounting import gaussian, profiles, renyi
 from dpinfer.accounting.base import Tally
-from dpinfer.accounting.composition import MOST_POINTS, ROUNDING, power
+from dpinfer.accounting.composition import MOST_POINTS, chain, power, rounding
 from dpinfer.accounting.events import Adjacency, FullBarker, Gaussian, PoissonGaussian, SubsetGaussian
 
 Array = NDArray[np.float64]
@@ -92,7 +91,7 @@ def _mean_square(pair: _Pair) -> float:
     return float(np.sum(weight * pair.loss(z) ** 2) / np.sum(weight))
 
 
-def _round(pair: _Pair, reach: float, interval: float) -> tuple[PrivacyLossDistribution, float]:
+def _round(pair: _Pair, reach: float, interval: float) -> tuple[pld_pmf.PLDPmf, float]:
     """Return the rounded loss of one step within `reach` outputs, and how far its mean is too small."""
     low, high = -reach, pair.mean + reach
     ends = pair.loss(np.array([low, high]))
@@ -107,7 +106,7 @@ def _round(pair: _Pair, reach: float, interval: float) -> tuple[PrivacyLossDistr
     points = range(first, last + 1)
     mean = float(np.sum(np.arange(first, last + 1) * probabilities)) * interval
     pmf = pld_pmf.create_pmf(dict(zip(points, probabilities, strict=True)), interval, 0.0, False)
-    return PrivacyLossDistribution(pmf), true_mean - mean
+    return pmf, true_mean - mean
 
 
 def epsilon(counts: Tally, delta: float, adjacency: Adjacency) -> float | None:
@@ -122,16 +121,16 @@ def epsilon(counts: Tally, delta: float, adjacency: Adjacency) -> float | None:
     reach = math.sqrt(2.0 * math.log(2.0 * count / eta))
     width = max(18.0 * math.sqrt(square), *(_width(pair, reach) for pair, _ in pairs), 0.0)
     interval = max(math.sqrt(square / count) / _FINE, width / MOST_POINTS)
-    total, shift = None, 0.0
+    parts, shift = [], 0.0
     for pair, times in pairs:
         single, gap = _round(pair, reach, interval)
-        part = power(single, times, eta)
+        parts.append(power(single, times, eta))
         shift += times * gap
-        total = part if total is None else total.compose(part, tail_mass_truncation=eta)
-    if total is None:
+    if not parts:
         return 0.0
+    total = chain(parts, eta)
     shift -= interval * math.sqrt(count * math.log(1.0 / eta) / 2.0) + 1e-9 * math.sqrt(square)
-    lost = (3.0 + 3.0 * len(pairs)) * eta + ROUNDING
+    lost = (3.0 + 3.0 * len(pairs)) * eta + rounding(total)
 
     def holds(value: float) -> bool:
         return float(total.get_delta_for_epsilon(value - shift)) - lost >= delta

@@ -23,15 +23,17 @@ import math
 
 from dpinfer.accounting import barker, gaussian, lower, profiles, rdp
 from dpinfer.accounting.base import Bound, Tally, check_delta, check_epsilon, non_private, refusal, require
-from dpinfer.accounting.composition import ROUNDING, Parts, Plan
+from dpinfer.accounting.composition import Parts, Plan
 from dpinfer.accounting.events import (
     Adjacency,
     Barker,
+    Compose,
     Event,
     FullBarker,
     Gaussian,
     Leaf,
     PoissonGaussian,
+    Repeat,
     SubsetGaussian,
     tally,
 )
@@ -54,24 +56,29 @@ def supports(event: Event, adjacency: Adjacency) -> str | None:
     return reason
 
 
-def _is_whole(leaf: Leaf) -> bool:
-    """Sampling everybody is no sampling."""
-    return isinstance(leaf, PoissonGaussian | SubsetGaussian) and leaf.sampling_rate == 1.0
+def _merged(counts: Tally, adjacency: Adjacency) -> Tally:
+    """Return the tally with every step on all records written as a Gaussian release.
+
+    A subset of fixed size stays that size when a record is added: another record leaves, so two clips count.
+    """
+    result: list[tuple[Leaf, int]] = []
+    for leaf, times in counts:
+        if isinstance(leaf, PoissonGaussian) and leaf.sampling_rate == 1.0:
+            result.append((Gaussian(leaf.noise_multiplier), times))
+        elif isinstance(leaf, SubsetGaussian) and leaf.sampling_rate == 1.0:
+            clips = 2.0 / gaussian.sensitivity(adjacency)
+            result.append((Gaussian(leaf.noise_multiplier / clips), times))
+        else:
+            result.append((leaf, times))
+    return tuple(result)
 
 
-def _merged(counts: Tally) -> Tally:
-    """Return the tally with every step on all records written as a Gaussian release."""
-    return tuple(
-        (Gaussian(leaf.noise_multiplier), n)
-        if isinstance(leaf, PoissonGaussian | SubsetGaussian) and _is_whole(leaf)
-        else (leaf, n)
-        for leaf, n in counts
-    )
+def _is_gaussian(counts: Tally) -> bool:
+    return all(isinstance(leaf, Gaussian | FullBarker) for leaf, _ in counts)
 
 
 def steps(counts: Tally, adjacency: Adjacency) -> Parts:
-    """Return the profiles of a composition and how often each occurs."""
-    counts = _merged(counts)
+    """Return the profiles of a composition whose full-batch steps are merged, and how often each occurs."""
     mu = gaussian.separation(counts, adjacency)
     result: Parts = [(profiles.gaussian(mu), 1)] if mu > 0.0 else []
     for leaf, times in counts:
@@ -87,13 +94,14 @@ def steps(counts: Tally, adjacency: Adjacency) -> Parts:
         elif isinstance(leaf, Barker):
             base = functools.partial(barker.profile, batch=leaf.batch)
             mu = 2.0 / math.sqrt(leaf.batch)
-            result.append((profiles.subset_replace(base, mu, leaf.sampling_rate), times))
+            rest = barker.floor(leaf.batch)
+            result.append((profiles.subset_replace(base, mu, leaf.sampling_rate, rest), times))
     return result
 
 
 def _plan(counts: Tally, delta: float, adjacency: Adjacency) -> Plan | None:
     """Return the plan of an evaluation near `delta`, or None if no grid fits."""
-    if delta < _LEAST_DELTA or not math.isfinite(rdp.total(counts, 2.0, adjacency)):
+    if delta < _LEAST_DELTA:
         return None
     parts = steps(counts, adjacency)
     return None if any(step.spread > _WIDEST for step, _ in parts) else Plan(parts, delta)
@@ -107,10 +115,10 @@ def _refined(counts: Tally, delta: float, adjacency: Adjacency) -> tuple[float, 
         return None
     best = math.inf
     for interval in plan.intervals():
-        value = float(plan.compose(interval).get_epsilon_for_delta(delta - ROUNDING))
+        value = plan.compose(interval).epsilon(delta)
         gain = best - value
         best = min(best, value)
-        if gain <= _STABLE * best:
+        if not gain > _STABLE * best:
             break
     return (best, interval) if math.isfinite(best) else None
 
@@ -125,10 +133,9 @@ def epsilon(event: Event, delta: float, adjacency: Adjacency, with_lower: bool =
     infinite = non_private(event, NAME)
     if infinite is not None:
         return infinite
-    counts = tally(event)
-    if all(isinstance(leaf, Gaussian | FullBarker) or _is_whole(leaf) for leaf, _ in counts):
-        mu = gaussian.separation(_merged(counts), adjacency)
-        return gaussian.bound_of(delta, mu)._replace(accountant=NAME)
+    counts = _merged(tally(event), adjacency)
+    if _is_gaussian(counts):
+        return gaussian.bound_of(delta, gaussian.separation(counts, adjacency))._replace(accountant=NAME)
     below = lower.epsilon(counts, delta, adjacency) if with_lower else None
     found = _refined(counts, delta, adjacency)
     if found is None:
@@ -144,16 +151,17 @@ def delta(event: Event, epsilon: float, adjacency: Adjacency) -> Bound:
     infinite = non_private(event, NAME, infinite=1.0)
     if infinite is not None:
         return infinite
+    counts = _merged(tally(event), adjacency)
+    if _is_gaussian(counts):
+        whole = Compose(tuple(Repeat(leaf, times) for leaf, times in counts))
+        return gaussian.delta(whole, epsilon, adjacency)._replace(accountant=NAME)
     rough = rdp.delta(event, epsilon, adjacency)
-    counts = tally(event)
-    if all(isinstance(leaf, Gaussian | FullBarker) for leaf, _ in counts):
-        return gaussian.delta(event, epsilon, adjacency)._replace(accountant=NAME)
     plan = _plan(counts, max(rough.upper, _LEAST_DELTA), adjacency)
     if plan is None:
         return rough._replace(accountant=NAME, detail=f"Renyi bound, no grid fits: {rough.detail}")
     best = rough.upper
     for interval in plan.intervals():
-        value = float(plan.compose(interval).get_delta_for_epsilon(epsilon)) + ROUNDING
+        value = plan.compose(interval).delta(epsilon)
         gain = best - value
         best = min(best, value)
         if gain <= _STABLE * best:

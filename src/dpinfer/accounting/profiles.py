@@ -2,7 +2,7 @@
 
 The profile of a pair of distributions is x -> H(x) = sup over events E of P(E) - e^x Q(E), for every real x.
 A function that lies above the profiles of all pairs of outputs on adjacent data sets, in both orders, bounds
-the privacy of the step and of any composition of it (Zhu, Dong & Wang, Theorem 10, arXiv:2106.08567v2).
+the privacy of the step and of any composition of it (Zhu, Dong & Wang, arXiv:2106.08567).
 """
 
 from __future__ import annotations
@@ -28,11 +28,13 @@ class Step(NamedTuple):
         remove: Bounds the order (data, neighbour).
         add: Bounds the order (neighbour, data); the same object where one function bounds both.
         spread: Rough root mean square of the loss: a scale for grids, nothing that soundness rests on.
+        floor: What the profiles do not fall below: the probability that all may be revealed.
     """
 
     remove: Profile
     add: Profile
     spread: float
+    floor: float = 0.0
 
 
 def gaussian(mu: float) -> Step:
@@ -100,12 +102,12 @@ def replace_output(x: Array, mu: float, rate: float) -> Array:
     return result
 
 
-def subset_replace(base: Profile, mu: float, rate: float) -> Step:
+def subset_replace(base: Profile, mu: float, rate: float, floor: float = 0.0) -> Step:
     """Bound a step on a subset drawn without replacement, under replace-one adjacency.
 
     If `base` bounds both orders of the step on the subset itself, then H(x) <= q base(y) for x >= 0, with
-    e^y = 1 + (e^x - 1) / q (Balle, Barthe & Gaboardi, Theorem 10, arXiv:1807.01647v2), and what holds for
-    both orders at -x gives H(x) = 1 - e^x + e^x H(-x) for x < 0.
+    e^y = 1 + (e^x - 1) / q (Balle, Barthe & Gaboardi, arXiv:1807.01647), and what holds for
+    both orders at -x gives H(x) = 1 - e^x + e^x H(-x) for x < 0. `floor` is the limit of `base` for large x.
     """
 
     def profile(x: Array) -> Array:
@@ -113,7 +115,7 @@ def subset_replace(base: Profile, mu: float, rate: float) -> Step:
         amplified = rate * base(inner(size, rate))
         return np.where(x >= 0.0, amplified, -np.expm1(-size) + np.exp(-size) * amplified)
 
-    return Step(profile, profile, _spread(mu, rate))
+    return Step(profile, profile, _spread(mu, rate), rate * floor)
 
 
 def _spread(mu: float, rate: float) -> float:

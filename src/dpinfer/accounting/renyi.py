@@ -1,7 +1,7 @@
 """Renyi divergences of single steps, as functions of the order.
 
 All curves bound both orders of an adjacent pair: for the Poisson-sampled Gaussian the order (mixture, plain)
-is the larger one (Mironov, Talwar & Zhang, Theorem 5, arXiv:1908.10530v1).
+is the larger one (Mironov, Talwar & Zhang, arXiv:1908.10530).
 """
 
 from __future__ import annotations

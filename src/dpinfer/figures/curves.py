@@ -1,8 +1,12 @@
 """Curves with error bars over seeds."""
 
+from typing import Any
+
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
+
+from dpinfer.figures.style import PUBLISHED
 
 
 def mean_curves(axes: Axes, metrics: pd.DataFrame, x: str, hue: str) -> None:
@@ -16,3 +20,15 @@ def mean_curves(axes: Axes, metrics: pd.DataFrame, x: str, hue: str) -> None:
 def mean_line(axes: Axes, metrics: pd.DataFrame, name: str) -> None:
     """Draw a dashed horizontal line at the mean over seeds: a baseline that knows no x."""
     axes.axhline(metrics["value"].mean(), color="0.4", linestyle="--", linewidth=1, label=name)
+
+
+def plain_curve(axes: Axes, metrics: pd.DataFrame, x: str, name: str, **style: Any) -> None:
+    """Draw one line through values that have no seeds."""
+    ordered = metrics.sort_values(x)
+    axes.plot(ordered[x], ordered["value"], label=name, **style)
+
+
+def published_points(axes: Axes, published: pd.DataFrame | None, x: str, name: str) -> None:
+    """Mark the paper's own values, if there are any."""
+    if published is not None:
+        axes.plot(published[x], published["value"], "x", color=PUBLISHED, label=name, zorder=5)

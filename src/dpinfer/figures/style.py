@@ -4,6 +4,7 @@ from typing import Any
 
 import matplotlib as mpl
 import seaborn as sns
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 COLUMN_WIDTH = 3.4
@@ -39,3 +40,8 @@ def apply() -> None:
 def label(figure: Figure, text: str) -> None:
     """Write a small line below the axes: what a reader must know of how the figure was made."""
     figure.supxlabel(text, fontsize=5.5, color="0.45", x=0.99, ha="right")
+
+
+def legend_above(axes: Axes, ncols: int = 1) -> None:
+    """Put the legend above the axes, where it hides nothing."""
+    axes.legend(ncols=ncols, loc="lower center", bbox_to_anchor=(0.45, 1.0))

@@ -28,8 +28,8 @@ class Selection:
 class Claim:
     """One statement of a paper, and its check.
 
-    `values` with one selection is compared with `published` within `tolerance`; with several, they must not
-    fall from one to the next by more than `tolerance`.
+    `values` with one selection is compared with `published` within `tolerance`, and with `at_least` and
+    `at_most`; several must not fall from one to the next by more than `tolerance`.
     """
 
     id: Annotated[str, Field(description="Identifier, unique over all papers.")]
@@ -39,7 +39,12 @@ class Claim:
         tuple[Selection, ...],
         Field(description="One selection to compare with `published`, or several in rising order."),
     ] = ()
+    along: Annotated[
+        str | None, Field(description="Column at each of whose values the order must hold, as for curves.")
+    ] = None
     published: Annotated[float | None, Field(description="The paper's value.")] = None
+    at_least: Annotated[float | None, Field(description="The least value for which the claim holds.")] = None
+    at_most: Annotated[float | None, Field(description="The largest value for which the claim holds.")] = None
     tolerance: Annotated[NonNegative, Field(description="Largest difference that still counts as equal.")] = 0.0
     reason: Annotated[
         str | None, Field(description="Why ours differs, or why the claim cannot be tested here.")
@@ -49,10 +54,13 @@ class Claim:
     def _is_testable_or_says_why(self) -> Self:
         if not self.values and self.reason is None:
             raise ValueError("a claim without values needs a reason why it is not testable")
-        if len(self.values) == 1 and self.published is None:
-            raise ValueError("a claim with one value needs the published one to compare it with")
-        if len(self.values) > 1 and self.published is not None:
-            raise ValueError("a claim about an order has no single published value")
+        is_compared = any(bound is not None for bound in (self.published, self.at_least, self.at_most))
+        if len(self.values) == 1 and not is_compared:
+            raise ValueError("a claim with one value needs published, at_least or at_most to compare it with")
+        if len(self.values) > 1 and is_compared:
+            raise ValueError("a claim about an order has no single value to compare with")
+        if self.along is not None and len(self.values) < 2:
+            raise ValueError("along is for claims about an order of several values")
         return self
 
 

@@ -11,8 +11,9 @@ from pydantic.dataclasses import dataclass
 
 from dpinfer.errors import InputError
 from dpinfer.settings.base import STRICT
-from dpinfer.settings.cell import Method
+from dpinfer.settings.cell import Cell, Method
 from dpinfer.settings.project import Scale
+from dpinfer.settings.study import Study
 from dpinfer.settings.yaml import parse
 
 Metric = Literal["accuracy"]
@@ -47,10 +48,13 @@ class Experiment(Whole):
 
     title: Annotated[str, Field(description="What is shown, in a few words.")]
     where: Annotated[str, Field(description="Figure, table or section of the paper.")]
-    metrics: Annotated[tuple[Metric, ...], Field(description="What is evaluated for each seed.", min_length=1)]
+    metrics: Annotated[
+        tuple[Metric, ...], Field(description="What is evaluated for each seed of a fit; a study has its own.")
+    ] = ()
     figures: Annotated[
         tuple[Name, ...], Field(description="Figures drawn by workflow/figures/<paper>/<figure>.py.")
     ] = ()
+    table: Annotated[bool, Field(description="Whether the metrics are summarised as a table.")] = True
     reads: Annotated[
         tuple[str, ...], Field(description="Other experiments whose metrics the figures also show.")
     ] = ()
@@ -66,7 +70,12 @@ class PlannedCell(NamedTuple):
     name: str
     arm: str
     labels: dict[str, Any]
-    settings: Method
+    settings: Method | Study
+
+    @property
+    def is_study(self) -> bool:
+        """Whether the cell needs neither data nor a fit."""
+        return not isinstance(self.settings, Cell)
 
 
 class Choice(NamedTuple):
@@ -98,6 +107,7 @@ def cross(path: Path, experiment: Experiment, scale: Scale) -> list[PlannedCell]
     varying = {key for stated in choices.values() for key, choice in stated.items() if choice.varies}
     cells = [cell for arm, stated in choices.items() for cell in _cells(path, arm, stated, sorted(varying))]
     _refuse_duplicates(path, cells)
+    _refuse_unevaluated(path, experiment, cells)
     return cells
 
 
@@ -121,7 +131,7 @@ def _cells(path: Path, arm: str, choices: Mapping[str, Choice], varying: list[st
     grid = [key for key, choice in choices.items() if choice.varies]
     for values in itertools.product(*(choice.values for choice in choices.values())):
         flat = dict(zip(choices, values, strict=True))
-        settings: Method = parse(Method, _nest(flat), path, origins)
+        settings = parse(Study if "study" in flat else Method, _nest(flat), path, origins)
         name = "-".join([arm, *(f"{key.split('.')[-1]}={_slug(flat[key])}" for key in grid)])
         yield PlannedCell(path.stem, name, arm, {key: flat.get(key) for key in varying}, settings)
 
@@ -141,11 +151,19 @@ def _slug(value: Any) -> str:
 
 
 def _refuse_duplicates(path: Path, cells: list[PlannedCell]) -> None:
-    seen: dict[str | Method, str] = {}
+    seen: dict[Any, str] = {}
     for cell in cells:
-        for key in (cell.name, cell.settings):
+        for key in (cell.name, repr(cell.settings)):
             if key in seen:
                 raise InputError(
                     f"{path}: the cells {seen[key]} and {cell.name} are the same: state each only once"
                 )
             seen[key] = cell.name
+
+
+def _refuse_unevaluated(path: Path, experiment: Experiment, cells: list[PlannedCell]) -> None:
+    fits = [cell for cell in cells if not cell.is_study]
+    if fits and len(fits) < len(cells):
+        raise InputError(f"{path}: {fits[0].name} is a fit among studies: an experiment has one kind of cell")
+    if bool(fits) != bool(experiment.metrics):
+        raise InputError(f"{path}: metrics should name what is evaluated of fits, and be left out of studies")

@@ -35,8 +35,6 @@ def explain(error: ValidationError, kind: Any, origins: Mapping[str, str]) -> st
             return f"the key {_join(key, context['discriminator'].strip(chr(39)))} is missing"
         case "literal_error":
             return f"{key} is {found!r}, but should be {context['expected']}"
-        case "too_short":
-            return f"{key} is {found!r}, but should have at least {context['min_length']} entry"
         case "value_error":
             return f"{key}: {context['error']}" if key else str(context["error"])
         case _:

@@ -10,6 +10,7 @@ from dpinfer.settings.data import Data
 from dpinfer.settings.experiment import Experiment
 from dpinfer.settings.model import Model
 from dpinfer.settings.project import Project
+from dpinfer.settings.study import Study
 
 Schema = dict[str, Any]
 
@@ -30,7 +31,8 @@ def _experiment() -> Schema:
     """
     schema = TypeAdapter(Experiment).json_schema()
     definitions = schema["$defs"]
-    keys = {name: _keys(kind, definitions) for name, kind in (("data", Data), ("model", Model), ("base", Method))}
+    kinds: dict[str, list[Any]] = {"data": [Data], "model": [Model], "base": [Method, Study]}
+    keys = {name: _keys(members, definitions) for name, members in kinds.items()}
     for section in ("data", "model"):
         keys["base"].pop(section)
     dotted = {f"{part}.{key}": keys[part][key] for part in ("data", "model") for key in keys[part]}
@@ -46,15 +48,18 @@ def _experiment() -> Schema:
     return schema
 
 
-def _keys(kind: Any, definitions: Schema) -> Schema:
-    """Every key that some member of a union of settings classes has; its definitions join `definitions`."""
-    schema = TypeAdapter(kind).json_schema()
-    definitions.update(schema.get("$defs", {}))
-    members = [definitions[member["$ref"].split("/")[-1]] for member in schema.get("oneOf", [])] or [schema]
+def _keys(kinds: list[Any], definitions: Schema) -> Schema:
+    """Every key that some settings class, or some member of a union, has; its definitions join `definitions`."""
     keys: Schema = {}
-    for member in members:
+    for member in (member for kind in kinds for member in _members(kind, definitions)):
         for key, value in member["properties"].items():
             known = keys.setdefault(key, {"anyOf": []})["anyOf"]
             if value not in known:
                 known.append(value)
     return {key: value["anyOf"][0] if len(value["anyOf"]) == 1 else value for key, value in keys.items()}
+
+
+def _members(kind: Any, definitions: Schema) -> list[Schema]:
+    schema = TypeAdapter(kind).json_schema()
+    definitions.update(schema.get("$defs", {}))
+    return [definitions[member["$ref"].split("/")[-1]] for member in schema.get("oneOf", [])] or [schema]

@@ -52,9 +52,11 @@ def main(arguments: argparse.Namespace) -> None:
 
 def note(metrics: pd.DataFrame) -> str:
     """What a figure or table says of its own making: scale, seeds, and whether the data are a stand-in."""
-    scales, seeds = ", ".join(sorted(metrics["scale"].unique())), metrics["seed"].max() + 1
+    scales = ", ".join(sorted(metrics["scale"].unique()))
+    if "seed" not in metrics:
+        return f"{scales} scale · nothing random"
     standin = " · synthetic stand-in data" if metrics["standin"].any() else ""
-    return f"{scales} scale · {seeds} seeds{standin}"
+    return f"{scales} scale · {metrics['seed'].max() + 1} seeds{standin}"
 
 
 def _save(figure: Figure, path: Path) -> None:

@@ -35,8 +35,10 @@ def main(arguments: argparse.Namespace) -> None:
 
 
 def summary(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Mean, standard deviation and standard error over seeds; everything else is constant within a cell."""
+    """Mean, standard deviation and standard error over seeds; what has no seeds is shown as it is."""
     keys = [column for column in metrics.columns if column not in PER_SEED]
+    if "seed" not in metrics:
+        return metrics
     groups = metrics.groupby(keys, sort=False, dropna=False)["value"]
     table = groups.agg(seeds="count", mean="mean", sd="std").reset_index()
     return table.assign(sem=table["sd"] / np.sqrt(table["seeds"]))

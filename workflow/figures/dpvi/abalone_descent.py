@@ -5,7 +5,7 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from dpinfer.figures.curves import mean_curves, mean_line
-from dpinfer.figures.style import COLUMN_WIDTH, PUBLISHED
+from dpinfer.figures.style import COLUMN_WIDTH, PUBLISHED, legend_above
 
 
 def draw(metrics: pd.DataFrame, published: pd.DataFrame | None) -> Figure:
@@ -21,5 +21,5 @@ def draw(metrics: pd.DataFrame, published: pd.DataFrame | None) -> Figure:
         xlabel=r"$\varepsilon$ (add/remove one record, $\delta = 10^{-5}$)",
         ylabel="test accuracy",
     )
-    axes.legend(loc="lower center", bbox_to_anchor=(0.45, 1.0))
+    legend_above(axes)
     return figure

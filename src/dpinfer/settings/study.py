@@ -1,0 +1,120 @@
+"""Settings of the studies: computations that need neither data nor a fit, such as curves of epsilon."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+from pydantic.dataclasses import dataclass
+
+from dpinfer.settings.base import STRICT, Count, Positive, Probability, Rate
+from dpinfer.settings.cell import Adjacency
+
+Accountant = Literal["gaussian", "pld", "fourier", "rdp", "moments", "advanced", "wang", "barker"]
+Over = Literal["num_steps", "sampling_rate", "noise_multiplier"]
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Span:
+    """Values between two ends, both included."""
+
+    start: float
+    stop: float
+    count: Count
+    spacing: Annotated[
+        Literal["linear", "log", "whole"],
+        Field(description="Evenly spaced, evenly spaced in the logarithm, or whole numbers evenly spaced."),
+    ] = "linear"
+
+
+Values = Annotated[
+    tuple[float, ...] | Span, Field(description="A list of values, or a span {start, stop, count, spacing}.")
+]
+Options = Annotated[
+    dict[str, str | int | float], Field(description="Options of the accountant, such as max_lambda or form.")
+]
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Curve:
+    """Epsilon along one variable, by one accountant."""
+
+    study: Literal["curve"] = "curve"
+    sampler: Annotated[
+        Literal["full", "poisson", "subset", "barker"],
+        Field(description="How records are sampled; barker is the subsampled Barker test."),
+    ] = "poisson"
+    over: Annotated[Over, Field(description="The variable on the horizontal axis.")]
+    values: Values
+    num_steps: Annotated[Count, Field(description="Number of releases.")] = 1
+    sampling_rate: Annotated[Rate, Field(description="Share of the records in a batch.")] = 1.0
+    noise_multiplier: Annotated[Positive, Field(description="Noise standard deviation over clip.")] = 1.0
+    records: Annotated[Count | None, Field(description="Number of records, for the Barker test.")] = None
+    delta: Probability
+    adjacency: Adjacency = "add-remove"
+    accountant: Accountant = "pld"
+    options: Options = Field(default_factory=dict)
+    noise_factor: Annotated[
+        Positive, Field(description="The accountant sees the noise multiplier times this, as some papers do.")
+    ] = 1.0
+    epsilon_factor: Annotated[Positive, Field(description="Epsilon is the accountant's value times this.")] = 1.0
+    lower: Annotated[bool, Field(description="Whether the lower bound is computed as well (pld only).")] = False
+
+    @model_validator(mode="after")
+    def _barker_counts_records(self) -> Self:
+        if (self.sampler == "barker") != (self.records is not None):
+            raise ValueError("records should be given for the sampler barker, and for no other")
+        if self.lower and self.accountant != "pld":
+            raise ValueError("lower is for the accountant pld alone")
+        return self
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Orders:
+    """Epsilon as a function of the Renyi order, and the best order by a fixed grid and by continuous search."""
+
+    study: Literal["orders"] = "orders"
+    sampling_rate: Rate
+    noise_multiplier: Positive
+    num_steps: Count
+    delta: Probability
+    curve: Annotated[
+        Literal["poisson", "wang"],
+        Field(description="Poisson sampling, or Wang's bound for subsets without replacement."),
+    ] = "poisson"
+    clips: Annotated[Positive, Field(description="Sensitivity in clips that Wang's bound is evaluated at.")] = 2.0
+    values: Values
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Search:
+    """What a continuous search over Renyi orders gains over the grid of 72, at many settings."""
+
+    study: Literal["search"] = "search"
+    sampling_rates: tuple[Rate, ...]
+    noise_multipliers: tuple[Positive, ...]
+    num_steps: tuple[Count, ...]
+    delta: Probability
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Dominance:
+    """Bounds on the Renyi divergence of one Barker test, against the worst case of Theorem 2's assumptions."""
+
+    study: Literal["dominance"] = "dominance"
+    batch: Annotated[int, Field(ge=10)]
+    orders: Values
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Noise:
+    """The noise that a target needs, as a function of the sampling rate."""
+
+    study: Literal["noise"] = "noise"
+    sampling_rates: tuple[Rate, ...]
+    num_steps: Count
+    epsilon: Positive
+    delta: Probability
+    accountant: Accountant = "pld"
+    options: Options = Field(default_factory=dict)
+
+
+Study = Annotated[Curve | Orders | Search | Dominance | Noise, Field(discriminator="study")]
