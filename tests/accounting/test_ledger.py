@@ -45,7 +45,7 @@ def test_a_warm_start_pays_for_the_run_it_starts_from() -> None:
 def test_no_epsilon_is_infinite_with_the_reason() -> None:
     reason = "the clip is a percentile of the data"
     ledger = Ledger("add-remove", 1e-5).spend(NonPrivate(reason), "fit")
-    assert ledger.to_dict()["eps_sound"] == "inf"
+    assert ledger.to_dict()["eps_sound"] == math.inf
     assert ledger.to_dict()["reason"] == reason
     with pytest.raises(BudgetExceededError):
         Ledger("add-remove", 1e-5, budget=100.0).spend(NonPrivate(reason), "fit")

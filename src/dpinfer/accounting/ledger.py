@@ -10,9 +10,7 @@ kept.
 
 from __future__ import annotations
 
-import json
 import math
-import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +18,7 @@ from typing import Any
 from dpinfer.accounting import accountant as load
 from dpinfer.accounting.base import Bound, check_adjacency, check_delta
 from dpinfer.accounting.events import Adjacency, Compose, Event, from_dict, to_dict
+from dpinfer.atomic import read_json, write_json
 from dpinfer.errors import InputError
 
 
@@ -128,15 +127,15 @@ class Ledger:
             )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the ledger with its epsilons as plain values; infinity is the string "inf"."""
+        """Return the ledger with its epsilons as plain values."""
         bound = self.sound()
         return {
             "adjacency": self.adjacency,
             "delta": self.delta,
             "budget": self.budget,
             "accountant": self.accountant,
-            "eps_sound": _plain(bound.upper),
-            "eps_paper": _plain(self.paper()),
+            "eps_sound": bound.upper,
+            "eps_paper": self.paper(),
             "reason": bound.detail,
             "entries": [{"what": entry.what, "event": to_dict(entry.event)} for entry in self.entries],
             "claims": [
@@ -154,14 +153,7 @@ class Ledger:
 
     def write(self, path: Path) -> None:
         """Write the ledger as JSON, all or nothing."""
-        text = json.dumps(self.to_dict(), indent=2, allow_nan=False)
-        partial = path.with_name(path.name + ".partial")
-        partial.write_text(text + "\n", encoding="utf-8")
-        os.replace(partial, path)
-
-
-def _plain(value: float | None) -> float | str | None:
-    return "inf" if value == math.inf else value
+        write_json(path, self.to_dict())
 
 
 def ledger_from_dict(values: dict[str, Any]) -> Ledger:
@@ -181,8 +173,4 @@ def ledger_from_dict(values: dict[str, Any]) -> Ledger:
 
 def read(path: Path) -> Ledger:
     """Read a ledger written by `Ledger.write`."""
-    try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, json.JSONDecodeError) as error:
-        raise InputError(f"The ledger {path} cannot be read: {error}.") from error
-    return ledger_from_dict(values)
+    return ledger_from_dict(read_json(path))

@@ -21,7 +21,8 @@ def rows(settings: Curve) -> Iterator[Row]:
     Where an accountant refuses to answer, its reason stands in the place of epsilon.
     """
     points: list[tuple[float, Bound]] = []
-    for x in spread(settings.values):
+    values = spread(settings.values)
+    for x in map(round, values) if settings.over == "num_steps" else values:
         try:
             points.append((x, bound(at(settings, x))))
         except InputError as refusal:
@@ -38,8 +39,8 @@ def rows(settings: Curve) -> Iterator[Row]:
 
 def at(settings: Curve, x: float) -> Curve:
     """The settings with the variable of the horizontal axis put at `x`."""
-    value: Any = round(x) if settings.over == "num_steps" else x
-    return dataclasses.replace(settings, **{settings.over: value})
+    changes: dict[str, Any] = {settings.over: x}
+    return dataclasses.replace(settings, **changes)
 
 
 def bound(settings: Curve) -> Bound:
