@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
+# The smallest experiment that goes through every stage.
+CONFIG = ("scale=smoke", "experiments=[abalone_descent]")
 PARTS = ("Snakefile", "config", "environment.yml", "profiles", "src", "workflow")
 
 
@@ -31,7 +33,7 @@ class Checkout:
             "--cores",
             "2",
             "--config",
-            "scale=smoke",
+            *CONFIG,
             *config,
             *arguments,
         ]

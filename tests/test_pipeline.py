@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from checkout import Checkout, copy_project
+from checkout import CONFIG, Checkout, copy_project
 
 EXPERIMENT = "config/experiments/dpvi/abalone_descent.yaml"
 ONE_OF_EACH = {"collect": 1, "figure": 1, "table": 1, "scorecard": 1, "all": 1}
@@ -87,7 +87,9 @@ def test_one_more_grid_value_runs_one_fit_and_what_depends_on_it(finished: Check
 
 
 def test_a_figure_script_redraws_its_figure_only(finished: Checkout) -> None:
-    with Edited(finished, "workflow/figures/dpvi/abalone_descent.py", "lower center", "upper center"):
+    with Edited(
+        finished, "workflow/figures/dpvi/abalone_descent.py", "(COLUMN_WIDTH, 2.4)", "(COLUMN_WIDTH, 2.5)"
+    ):
         assert finished.pending() == {"figure": 1, "all": 1}
 
 
@@ -134,7 +136,7 @@ def test_the_same_seed_gives_the_same_artifacts(finished: Checkout, checkout: Ch
 
 def test_a_killed_run_recovers_to_the_same_results(finished: Checkout, checkout: Checkout) -> None:
     run = subprocess.Popen(
-        [sys.executable, "-m", "dpinfer", "run", "--cores", "1", "--config", "scale=smoke"],
+        [sys.executable, "-m", "dpinfer", "run", "--cores", "1", "--config", *CONFIG],
         cwd=checkout.root, env=checkout.environment, start_new_session=True,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
@@ -147,7 +149,7 @@ def test_a_killed_run_recovers_to_the_same_results(finished: Checkout, checkout:
     assert any(first.glob("*/*/")), "the run was killed before its first fit had begun"
     assert len(checkout.contents("fits")) < len(finished.contents("fits")), "the run had ended before the kill"
     again = subprocess.run(
-        [sys.executable, "-m", "dpinfer", "run", "--cores", "2", "--config", "scale=smoke"],
+        [sys.executable, "-m", "dpinfer", "run", "--cores", "2", "--config", *CONFIG],
         cwd=checkout.root, env=checkout.environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert again.returncode == 0, again.stderr
@@ -168,3 +170,13 @@ def test_one_paper_is_a_target(checkout: Checkout) -> None:
     pending = checkout.pending("--", "dpvi")
     assert pending["figure"] == 1
     assert "scorecard" not in pending
+
+
+def test_the_whole_pipeline_runs_at_smoke_scale(checkout: Checkout) -> None:
+    checkout.snakemake(config=("experiments=all",))
+    results = checkout.root / "results/smoke"
+    card = pd.read_csv(results / "scorecard.csv")
+    assert set(card["verdict"]) <= {"reproduced", "differs", "not testable here"}
+    for script in (checkout.root / "workflow/figures").glob("*/*.py"):
+        assert (results / f"figures/{script.stem}.pdf").stat().st_size > 1000, script
+    assert checkout.pending(config=("experiments=all",)) == {}

@@ -1,4 +1,4 @@
-"""The command line: `dpinfer <verb> ...`, one module of `dpinfer.stages` for each verb."""
+"""The command line: `dpinfer <verb> ...`, one module of `dpinfer.commands` or `dpinfer.stages` for each verb."""
 
 import argparse
 import importlib
@@ -9,12 +9,21 @@ from collections.abc import Sequence
 
 from dpinfer.errors import InputError
 
-VERBS = {
+COMMANDS = {
+    "epsilon": "bound the epsilon of a run",
+    "sigma": "find the least noise for a budget",
+    "steps": "find the most steps for a budget",
+    "rate": "find the largest sampling rate or batch for a budget",
+    "accountants": "compare all accountants on one run",
+    "barker": "bound the epsilon of a chain of Barker tests (DP-MCMC)",
+    "advise": "weigh privacy against noise for a data set, and see what an attacker gains",
+}
+STAGES = {
     "run": "run the pipeline with Snakemake, after clearing a lock that a killed run left behind",
     "data": "fetch or generate a data set",
     "calibrate": "find the noise for a cell's privacy target",
     "fit": "run a cell's algorithm for all its seeds",
-    "study": "compute a cell that needs neither data nor a fit",
+    "study": "compute an experiment that needs neither data nor a fit",
     "evaluate": "compute a cell's metrics",
     "collect": "join the metrics of an experiment's cells",
     "figure": "draw a figure from metrics",
@@ -22,6 +31,7 @@ VERBS = {
     "scorecard": "hold every claim of the papers against the metrics",
     "schema": "write the JSON schemas of the config files",
 }
+GROUPS = {"for you": COMMANDS, "stages of the pipeline": STAGES}
 DEVICE = "DPINFER_DEVICE"
 PLATFORMS = {"auto": None, "cpu": "cpu", "gpu": "gpu"}
 
@@ -33,7 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.getLogger("dpinfer").setLevel(logging.INFO)
     _choose_device(chosen.device)
     # Verbs are imported one at a time: most need neither JAX nor the accountants.
-    stage = importlib.import_module(f"dpinfer.stages.{chosen.verb}")
+    package = "commands" if chosen.verb in COMMANDS else "stages"
+    stage = importlib.import_module(f"dpinfer.{package}.{chosen.verb}")
     parser = argparse.ArgumentParser(prog=f"dpinfer {chosen.verb}", description=stage.__doc__)
     stage.add_arguments(parser)
     understood, others = parser.parse_known_args(chosen.rest)
@@ -49,12 +60,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    width = max(map(len, VERBS))
-    listing = "\n".join(f"  {verb:<{width}}  {purpose}" for verb, purpose in VERBS.items())
+    width = max(map(len, COMMANDS | STAGES))
+    listing = "\n\n".join(
+        "\n".join([f"{title}:", *(f"  {verb:<{width}}  {purpose}" for verb, purpose in verbs.items())])
+        for title, verbs in GROUPS.items()
+    )
     parser = argparse.ArgumentParser(
         prog="dpinfer",
-        description="Differentially private Bayesian inference: the stages of the pipeline.",
-        epilog=f"verbs:\n{listing}\n\n`dpinfer <verb> --help` explains one.",
+        description="Differentially private Bayesian inference: privacy accounting, and the pipeline.",
+        epilog=f"{listing}\n\n`dpinfer <verb> --help` explains one.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
@@ -63,7 +77,7 @@ def _parser() -> argparse.ArgumentParser:
         default=os.environ.get(DEVICE, "auto"),
         help=f"what JAX computes on (default: {DEVICE} or auto)",
     )
-    parser.add_argument("verb", choices=VERBS, metavar="verb")
+    parser.add_argument("verb", choices=COMMANDS | STAGES, metavar="verb")
     parser.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     return parser
 

@@ -136,18 +136,23 @@ class Plan:
 
     def job(self, experiment: str, cell: str) -> str:
         """All that a cell's first stage must know, as JSON; later stages read it from the artifact before."""
+        return to_json(self._job(experiment, cell))
+
+    def jobs(self, experiment: str) -> str:
+        """The same for all cells of an experiment, as a JSON list."""
+        return to_json([self._job(experiment, cell) for cell in self.experiments[experiment].cells])
+
+    def _job(self, experiment: str, cell: str) -> dict[str, Any]:
         planned = self.cell(experiment, cell)
-        return to_json(
-            {
-                "experiment": experiment,
-                "cell": cell,
-                "arm": planned.arm,
-                "labels": planned.labels,
-                "scale": self.project.scale,
-                "seed": self.project.seed,
-                "settings": dataclasses.asdict(planned.settings),
-            }
-        )
+        return {
+            "experiment": experiment,
+            "cell": cell,
+            "arm": planned.arm,
+            "labels": planned.labels,
+            "scale": self.project.scale,
+            "seed": self.project.seed,
+            "settings": dataclasses.asdict(planned.settings),
+        }
 
     def data_job(self, data: str) -> str:
         """The settings of a data set, as JSON."""
@@ -197,12 +202,17 @@ class Plan:
     def cell_code(self, stage: str, experiment: str, cell: str) -> str:
         """Digest of the code that a stage runs for one cell."""
         settings = self.cell(experiment, cell).settings
-        if not isinstance(settings, Cell):
-            return self.code(stage, f"dpinfer.studies.{settings.study}")
+        assert isinstance(settings, Cell)
         parts = [f"dpinfer.inference.{settings.method}", f"dpinfer.models.{settings.model.name}"]
         if stage == "evaluate":
             parts += [f"dpinfer.evaluate.{metric}" for metric in self.experiments[experiment].settings.metrics]
         return self.code(stage, *parts)
+
+    def study_code(self, experiment: str) -> str:
+        """Digest of the code that computes an experiment without data or fit."""
+        cells = self.experiments[experiment].cells.values()
+        names = sorted({cell.settings.study for cell in cells if not isinstance(cell.settings, Cell)})
+        return self.code("study", *(f"dpinfer.studies.{name}" for name in names))
 
     def figure_code(self, figure: str) -> str:
         """Digest of the code that draws a figure."""

@@ -1,5 +1,6 @@
 """The Barker test: the paper's theorems, and the certified bounds against brute force."""
 
+import functools
 import itertools
 import math
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dpinfer.accounting import barker, pld, rdp, wang
+from dpinfer.accounting import barker, pld, profiles, rdp, wang
 from dpinfer.accounting.events import Barker, Compose, FullBarker, Gaussian, NonPrivate, Repeat
 from dpinfer.errors import InputError
 
@@ -50,7 +51,7 @@ def test_theorem_2_values(order: float, value: float) -> None:
     assert barker.theorem_2(np.array([order]), 1000)[0] == pytest.approx(value, abs=6e-4)
 
 
-@pytest.mark.parametrize("batch", [20, 100, 1000])
+@pytest.mark.parametrize("batch", [5, 8, 20, 100, 1000])
 def test_bounds_dominate_real_neighbours(batch: int) -> None:
     rng = np.random.default_rng(batch)
     orders = np.array([order for order in (1.5, 2.0, 3.0, 6.0, 20.0, 100.0, 400.0) if order < batch / 2 - 1])
@@ -70,6 +71,57 @@ def hockey_stick(x: NDArray[np.float64], gap: float, first: float, second: float
     excess = np.maximum(one[:, None] - np.exp(x)[None, :] * two[:, None], 0.0)
     result: NDArray[np.float64] = excess.sum(axis=0) * (z[1] - z[0])
     return result
+
+
+@pytest.mark.parametrize("batch", [10, 40, 100])
+def test_change_of_variance_reaches_its_bound_and_passes_it_nowhere(batch: int) -> None:
+    largest = 0.0
+    for positive in range(batch):
+        rest = np.repeat([1.0, -1.0], [positive, batch - 1 - positive])
+        for end in np.linspace(-1.0, 1.0, 21):
+            one, two = 2 - np.append(rest, 1.0).var(), 2 - np.append(rest, end).var()
+            largest = max(largest, abs(two - one) / min(one, two))
+    most = (1 + (1 + 1 / batch) ** 2) / batch
+    assert 0.99 * most < largest <= most * (1 + 1e-12)
+
+
+def amplified(batch: int, records: int) -> profiles.Step:
+    base = functools.partial(barker.profile, batch=batch)
+    return profiles.subset_replace(base, 2 / math.sqrt(batch), batch / records, barker.floor(batch))
+
+
+@pytest.mark.parametrize("batch", [5, 6, 7, 8, 9, 12, 20, 100, 1000])
+@pytest.mark.parametrize("surplus", [0.0, 0.2, 20.0])
+def test_amplified_profile_is_convex(batch: int, surplus: float) -> None:
+    # A corner that bends the other way at 1 would mean negative probabilities of the loss 0.
+    size = np.geomspace(1e-4, 4.0, 200)
+    ratio = np.exp(np.concatenate([-size[::-1], [0.0], size]))
+    value = amplified(batch, batch + int(surplus * batch)).remove(np.log(ratio))
+    slopes = np.diff(value) / np.diff(ratio)
+    assert np.all(np.diff(slopes) > -1e-9)
+
+
+@pytest.mark.parametrize(("batch", "records"), [(5, 5), (5, 8), (8, 9), (20, 21)])
+def test_amplified_profile_dominates_real_subsets(batch: int, records: int) -> None:
+    rng = np.random.default_rng(records)
+    z = np.linspace(-14.0, 14.0, 4001)
+    subsets = np.array(list(itertools.combinations(range(records), batch)))
+    x = np.array([-2.0, -0.6, -0.2, -0.05, 0.0, 0.05, 0.2, 0.6, 2.0])
+    bound = amplified(batch, records).remove(x)
+
+    def density(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        drawn = values[subsets]
+        mean, variance = math.sqrt(batch) * drawn.mean(axis=1), 2 - drawn.var(axis=1)
+        each = np.exp(-((z[:, None] - mean) ** 2) / (2 * variance)) / np.sqrt(2 * math.pi * variance)
+        result: NDArray[np.float64] = each.mean(axis=1)
+        return result
+
+    for chance in (0.0, 0.2, 0.5, 0.8, 1.0):
+        rest = rng.choice([1.0, -1.0], records - 1, p=[chance, 1 - chance])
+        one, two = density(np.append(rest, 1.0)), density(np.append(rest, -1.0))
+        for first, second in ((one, two), (two, one)):
+            excess = np.maximum(first[:, None] - np.exp(x) * second[:, None], 0.0)
+            assert np.all(excess.sum(axis=0) * (z[1] - z[0]) <= bound + 1e-9)
 
 
 @pytest.mark.parametrize("batch", [20, 100, 1000])

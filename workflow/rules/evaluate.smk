@@ -1,4 +1,4 @@
-# Compute the metrics of a fitted cell or of a study, and join those of an experiment.
+# Compute the metrics of fitted cells and join them; compute experiments that need no fit.
 
 
 rule evaluate:
@@ -14,8 +14,6 @@ rule evaluate:
         f"{PLAN.results}/logs/evaluate/{{experiment}}/{{cell}}.log",
     benchmark:
         f"{PLAN.results}/benchmarks/evaluate/{{experiment}}/{{cell}}.tsv"
-    wildcard_constraints:
-        experiment=any_of(PLAN.fits),
     conda:
         ENVIRONMENT
     threads: 1
@@ -32,12 +30,12 @@ rule evaluate:
 
 rule study:
     output:
-        metrics=f"{PLAN.results}/metrics/{{experiment}}/{{cell}}.csv",
-        stamp=f"{PLAN.results}/metrics/{{experiment}}/{{cell}}.json",
+        metrics=f"{PLAN.results}/metrics/{{experiment}}.csv",
+        stamp=f"{PLAN.results}/metrics/{{experiment}}.json",
     log:
-        f"{PLAN.results}/logs/study/{{experiment}}/{{cell}}.log",
+        f"{PLAN.results}/logs/study/{{experiment}}.log",
     benchmark:
-        f"{PLAN.results}/benchmarks/study/{{experiment}}/{{cell}}.tsv"
+        f"{PLAN.results}/benchmarks/study/{{experiment}}.tsv"
     wildcard_constraints:
         experiment=any_of(PLAN.studies),
     conda:
@@ -45,12 +43,12 @@ rule study:
     threads: 1
     resources:
         mem_mb=2000,
-        runtime=30,
+        runtime=60,
     params:
-        job=lambda wildcards: PLAN.job(wildcards.experiment, wildcards.cell),
-        code=lambda wildcards: PLAN.cell_code("study", wildcards.experiment, wildcards.cell),
+        jobs=lambda wildcards: PLAN.jobs(wildcards.experiment),
+        code=lambda wildcards: PLAN.study_code(wildcards.experiment),
     shell:
-        "python -m dpinfer study {params.job:q} --code {params.code} --output {output.metrics:q} 2> {log:q}"
+        "python -m dpinfer study {params.jobs:q} --code {params.code} --output {output.metrics:q} 2> {log:q}"
 
 
 rule collect:
@@ -63,6 +61,8 @@ rule collect:
         f"{PLAN.results}/logs/collect/{{experiment}}.log",
     benchmark:
         f"{PLAN.results}/benchmarks/collect/{{experiment}}.tsv"
+    wildcard_constraints:
+        experiment=any_of(PLAN.fits),
     conda:
         ENVIRONMENT
     threads: 1

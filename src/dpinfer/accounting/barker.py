@@ -1,34 +1,40 @@
 """Privacy of the noisy Barker test: the theorems of DP-MCMC (arXiv:1901.10275) and tighter bounds.
 
 Setting. Let u_i, |u_i| <= 1, be the clipped log-likelihood ratio of record i times N0 / sqrt(b). A test on a
-batch of b releases (before post-processing by V_cor, the prior and the threshold) one draw of
-N(sqrt(b) m, v), with m the mean of the u_i and v = 2 - (mean of u_i^2 - m^2), so 1 + m^2 <= v <= 2.
+batch of b, drawn afresh and kept secret, reads the records only through one draw of N(sqrt(b) m, v), with m
+the mean of the u_i and v = 2 - (mean of u_i^2 - m^2), so 1 + m^2 <= v <= 2 (for the divisor b, not b - 1).
+V_cor, the prior, the proposal and the threshold come from public numbers and earlier answers: post-processing.
 Replacing u_1 by u_1', with d = u_1 - u_1', moves the mean of the draw by |d| / sqrt(b) and v by
 |t| = |d| |u_1 + u_1' - m - m'| / b. Since |u_1 + u_1'| <= 2 - |d| and |m' - m| <= 2/b,
-  (i)  |t| <= |d| (2 - |d| + 2|m| + 2/b) / b, and |t| <= |d| (4 - |d|) / b <= 4 / b.
+  (i)   |t| <= |d| (2 - |d| + 2|m| + 2/b) / b, and |t| <= |d| (4 - |d|) / b <= 4 / b.
+  (ii)  |t|/v <= (c + |m|)^2 / (b (1 + m^2)), c = 1 + 1/b: (i) maximised over |d|. This grows up to |m| = 1/c,
+  where it is R = (1 + c^2) / b, and falls from there. The same holds with m' and v'.
 Theorem 2 of the paper bounds the three terms of the Renyi divergence apart, with v = 1 in one and v = 2 in
 the other, so its logarithm does not vanish for large b. The two bounds below are proved here.
 
-Certified divergence, for 1 < a, s = (a-1)/b with s (1 + 1/b) <= 1/2. For P = N(., v), Q = N(., v + t) the
-divergence is a d^2 / (2 b w) + g(t/v), w = v + a t, g(r) = (a log(1+r) - log(1+ar)) / (2 (a-1)).
+Certified divergence, for a > 1, s = (a-1)/b with s c <= 1/2, 4 s^2 + 4 s/b < 1 and a R < 1.
+For P = N(., v), Q = N(., v + t) the divergence is a d^2 / (2 b w) + g(t/v), w = v + a t > 0,
+g(r) = (a log(1+r) - log(1+ar)) / (2 (a-1)).
   First term: w = (v + t) + (a-1) t, v + t >= 1 + m'^2 and (i) around m' give, minimised over m',
   w >= 1 - s|d| (2 - |d|) - s^2 d^2 - 2 s|d| / b. Then d^2 / w is 1 over a quadratic in 1/|d| that grows for
-  1/|d| >= s (1 + 1/b): |d| = 2 is worst, and the term is at most 2a / (b (1 - 4 s^2 - 4 s/b)).
+  1/|d| >= s c: |d| = 2 is worst, and the term is at most 2a / (b (1 - 4 s^2 - 4 s/b)).
   Second term: g'(r) = a r / (2 (1+r) (1+ar)), so g grows away from 0, faster to the left: g(r) <= g(-R) for
-  |r| <= R. By (i), maximised over |d|, |t|/v <= (1 + |m| + 1/b)^2 / (b (1 + m^2)), which is at most
-  R = (2 + 2.42/b + 1/b^2) / b.
+  |r| <= R, which (ii) grants.
 
-Certified profile, at x >= 0 in both orders, H(x) = sup_E P(E) - e^x Q(E).
+Certified profile, at x >= 0 (not below) in both orders, H(x) = sup_E P(E) - e^x Q(E), with P = N(., v),
+Q = N(0, v + t) and the mean of P to the right.
   (1) H grows with the distance of the means: its derivative is e^x times the difference of the density of Q
-  at the two ends of the optimal E, whose centre lies on the side that makes it positive. So put |d| = 2 and
-  mu = 2 / sqrt(b).
-  (2) t <= 0: the optimal E is the outside of an interval that contains the mean of Q, as x >= 0; so H grows
-  while v + t shrinks. Scaled by sqrt(v), the pair is N(mu / sqrt(v), 1), N(0, 1 - |t|/v). For |m| in a cell
-  [k, k'] the mean is at most mu / sqrt(1 + k^2), and |t|/v at most (1 + k' + 1/b)^2 / (b (1 + k'^2)), which
-  grows up to k' = b / (b + 1), or R beyond; so the maximum over one pair per cell bounds all.
-  (3) t > 0: the optimal E is an interval (l, h) with l >= 0, since log(1 + t/v) <= t/v <= mu^2 / v.
-  Widening it to (l, inf) and taking t = 0, a case of (2), raises H but for e^x Q(z > h), at most
-  exp(-(b-1)/4) by Mills' ratio, h >= mu (v + t) / t, t / mu <= 1 and (i). This is added to the maximum.
+  at the two ends of the optimal E, whose centre lies on the side that makes it positive. So put the distance
+  to mu = 2 / sqrt(b), whatever |d|.
+  (2) t <= 0: the optimal E is the outside of an interval that contains the mean of Q, as x >= 0; so, for the
+  same P, H grows while v + t shrinks. Scaled by sqrt(v), the pair is N(mu / sqrt(v), 1), N(0, 1 - |t|/v). For
+  |m| in a cell [k, k'] the mean is at most mu / sqrt(1 + k^2), and |t|/v at most (ii) at k', or R where
+  k' > 1/c; so the maximum over one pair per cell bounds all.
+  (3) t > 0: the optimal E is empty or an interval (l, h) around mu (v + t) / t. It leaves out 0, so l >= 0:
+  there p <= q, since log(1 + t/v) <= t/v <= mu^2 / v by (i). Widening it to (l, inf) and taking t = 0, a case
+  of (2), raises H but for e^x Q(z > h). By Mills' ratio and e^x q(h) = p(h) that is at most p(h) (v + t) / h,
+  where (v + t) / h <= t / mu <= 2 / sqrt(b) and (h - mu)^2 / (2v) >= mu^2 v / (2 t^2) >= 1 / (2R) >= (b-1)/4,
+  by v/t >= 1/R and 1/t >= b/4. So `floor`, sqrt(2 / (pi b)) exp(-(b-1)/4), is added to the maximum.
 """
 
 from __future__ import annotations
@@ -79,7 +85,11 @@ def certified(order: Array, batch: int) -> Array:
 
 
 def profile(x: Array, batch: int) -> Array:
-    """Return the certified privacy profile of one test on the batch itself, for x >= 0 (see the module)."""
+    """Return the certified privacy profile of one test on the batch itself (see the module).
+
+    It bounds both orders, for x >= 0 only; below, H(x) = 1 - e^x + e^x H(-x) for the pair in the other order.
+    As a function of e^x it is convex and falls slowly enough at 0 for `profiles.subset_replace`.
+    """
     ends = np.linspace(0.0, 1.0, _CELLS + 1)
     ratios = (1.0 + ends[1:] + 1.0 / batch) ** 2 / (batch * (1.0 + ends[1:] ** 2))
     ratios = np.where(ends[1:] > batch / (batch + 1.0), _largest_ratio(batch), ratios)
@@ -91,13 +101,13 @@ def profile(x: Array, batch: int) -> Array:
 
 
 def floor(batch: int) -> float:
-    """Return what `profile` does not fall below."""
-    return math.exp(-(batch - 1.0) / 4.0)
+    """Return what `profile` does not fall below: the last step of (3) in the module."""
+    return math.sqrt(2.0 / (math.pi * batch)) * math.exp(-(batch - 1.0) / 4.0)
 
 
 def _largest_ratio(batch: int) -> float:
-    """Return R, the largest change of the variance relative to the variance."""
-    return (2.0 + 2.42 / batch + 1.0 / (batch * batch)) / batch
+    """Return R = (1 + (1 + 1/b)^2) / b, the largest change of the variance relative to the variance."""
+    return (1.0 + (1.0 + 1.0 / batch) ** 2) / batch
 
 
 def _pair(x: Array, mean: float, variance: float) -> Array:

@@ -105,9 +105,13 @@ def replace_output(x: Array, mu: float, rate: float) -> Array:
 def subset_replace(base: Profile, mu: float, rate: float, floor: float = 0.0) -> Step:
     """Bound a step on a subset drawn without replacement, under replace-one adjacency.
 
-    If `base` bounds both orders of the step on the subset itself, then H(x) <= q base(y) for x >= 0, with
-    e^y = 1 + (e^x - 1) / q (Balle, Barthe & Gaboardi, arXiv:1807.01647), and what holds for
-    both orders at -x gives H(x) = 1 - e^x + e^x H(-x) for x < 0. `floor` is the limit of `base` for large x.
+    If `base` bounds both orders of the step on any two subsets that differ in one record, then H(x) <= q base(y)
+    for x >= 0, with e^y = 1 + (e^x - 1) / q (Balle, Barthe & Gaboardi, arXiv:1807.01647): a subset
+    without the record pairs with one that holds it in place of another. What holds for both orders at -x gives
+    H(x) = 1 - e^x + e^x H(-x) for x < 0. So `base` is never asked below 0. `floor` is its limit for large x.
+
+    The result is a profile itself, that is convex in e^x, if `base` is and its slope in e^x at x = 0 is at
+    least (q base(0) - 1) / 2: the two branches then meet in a convex corner.
     """
 
     def profile(x: Array) -> Array:

@@ -1,7 +1,9 @@
-"""Compute a cell that needs neither data nor a fit."""
+"""Compute all cells of an experiment that needs neither data nor a fit: they are too quick for jobs of their own."""
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -14,17 +16,22 @@ from dpinfer.settings.yaml import parse
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `dpinfer study`."""
-    parser.add_argument("job", help="experiment, cell and settings, as JSON")
+    parser.add_argument("jobs", help="experiment, cell and settings of every cell, as a JSON list")
     parser.add_argument("--output", type=Path, required=True, help="the .csv to write; a .json stands beside it")
     parser.add_argument("--code", default="none", help="digest of the code, for the stamp")
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Write the rows of the study with the cell's labels."""
+    """Write the rows of every cell with its labels."""
     stamp = Stamp(arguments.code)
-    job = from_json(arguments.job)
-    settings: Study = parse(Study, job["settings"], "job")
-    constant = {key: job[key] for key in ("experiment", "cell", "arm", "scale")} | job["labels"]
+    jobs = from_json(arguments.jobs)
+    rows = [row for job in jobs for row in _rows(job)]
     with replacing(arguments.output) as temporary:
-        pd.DataFrame([{**constant, **row} for row in studies.rows(settings)]).to_csv(temporary, index=False)
-    stamp.write(arguments.output.with_suffix(".json"), **job)
+        pd.DataFrame(rows).to_csv(temporary, index=False)
+    stamp.write(arguments.output.with_suffix(".json"), cells=jobs)
+
+
+def _rows(job: dict[str, Any]) -> Iterator[studies.Row]:
+    settings: Study = parse(Study, job["settings"], "jobs")
+    constant = {key: job[key] for key in ("experiment", "cell", "arm", "scale")} | job["labels"]
+    return ({**constant, **row} for row in studies.rows(settings))
