@@ -15,7 +15,7 @@ run: $(READY)  ## Recompute every figure, table and claim at the default scale (
 
 test: $(READY) lint  ## Lint, unit tests and the whole pipeline at smoke scale
 	@echo "== tests, with the whole pipeline at smoke scale"
-	@$(BIN)/python -m pytest -n $(if $(filter all,$(CORES)),auto,$(CORES)) $(ARGS)
+	@$(BIN)/python -m pytest -n $(if $(filter all,$(CORES)),auto,$(CORES)) --dist loadfile $(ARGS)
 
 lint: $(READY)  ## Style, formatting, types, Snakemake's own lint
 	@echo "== lint"
@@ -39,8 +39,8 @@ report: run  ## Write results/report.html, one self-contained page
 smoke: $(READY)  ## Run the whole pipeline at smoke scale (results/smoke)
 	@$(RUN) --config scale=smoke $(ARGS)
 
-lock: $(READY)  ## Resolve pyproject.toml anew into requirements.lock and environment.yml
-	$(BIN)/uv pip compile pyproject.toml --extra dev --extra cluster --quiet --upgrade --universal \
+lock: $(READY)  ## Resolve pyproject.toml into requirements.lock and environment.yml (ARGS=--upgrade for newer versions)
+	$(BIN)/uv pip compile pyproject.toml --extra dev --extra cluster --quiet --universal $(ARGS) \
 		--python-version 3.11 --fork-strategy fewest --generate-hashes --no-header --no-annotate \
 		--no-emit-index-url --no-emit-find-links --output-file requirements.lock
 	@sed -n '1,/- pip:/p' environment.yml > environment.new

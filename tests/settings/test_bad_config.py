@@ -152,6 +152,35 @@ def test_a_malformed_file_gets_its_sentence(root: Path, text: str, sentence: str
     assert "\n" not in str(caught.value)
 
 
+STUDY = {
+    "title": "t",
+    "where": "w",
+    "base": {"study": "curve", "over": "num_steps", "values": [1], "sampling_rate": 0.1, "delta": 1e-5},
+}
+
+
+@pytest.mark.parametrize(
+    ("base", "sentence"),
+    [
+        ({"sampling_rate": 0.0}, "base.sampling_rate is 0.0, but should be greater than 0"),
+        ({"sampling_rate": 1.5}, "base.sampling_rate is 1.5, but should be less than or equal to 1"),
+        ({"sampling_rate": float("nan")}, "base.sampling_rate is nan, but should be"),
+        ({"noise_multiplier": -2.0}, "base.noise_multiplier is -2.0, but should be greater than 0"),
+        ({"study": "magic"}, "base.study is 'magic', but should be one of 'curve'"),
+        ({"accountant": "abacus"}, "base.accountant is 'abacus', but should be 'gaussian'"),
+        ({"sampler": "barker"}, "records should be given for the sampler barker, and for no other"),
+        ({"clip": 1.0}, "base.clip is not a known key"),
+    ],
+    ids=str,
+)
+def test_a_bad_study_gets_its_sentence(root: Path, base: Changes, sentence: str) -> None:
+    YAML(typ="safe").dump({**STUDY, "base": {**STUDY["base"], **base}}, root / FILE)  # type: ignore[dict-item]
+    with pytest.raises(InputError) as caught:
+        Plan({}, root)
+    assert str(caught.value).startswith(FILE)
+    assert sentence in str(caught.value)
+
+
 def test_two_experiments_of_one_name_are_refused(root: Path) -> None:
     other = root / "config/experiments/d3p/abalone_descent.yaml"
     other.parent.mkdir()

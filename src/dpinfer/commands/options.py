@@ -22,6 +22,8 @@ from dpinfer.errors import InputError
 SAMPLERS = ("full", "poisson", "subset")
 ACCOUNTANTS = ("pld", "fourier", "rdp", "moments", "advanced", "wang", "gaussian")
 WITH_ORDERS = ("rdp", "moments", "wang")
+# Share of a budget that calibration may leave unspent: an answer of five digits deserves no more.
+TOLERANCE = 1e-4
 
 
 @dataclass(frozen=True)

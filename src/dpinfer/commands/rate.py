@@ -31,6 +31,7 @@ def main(arguments: argparse.Namespace) -> None:
         lambda rate: setting.event(sampling_rate=rate),
         setting.adjacency,
         setting.accountant,
+        tolerance=options.TOLERANCE,
         **setting.options(),
     )
     size: dict[str, int] = {}

@@ -51,7 +51,7 @@ def epsilon(bound: Bound) -> str:
 
 def answer(setting: Setting, bound: Bound) -> str:
     """Write a bound, its lower bound and how it came about in two lines."""
-    below = "" if bound.lower is None else f"; no accountant can claim less than {down(bound.lower)}"
+    below = "" if bound.lower is None else f"; no sound accountant can claim less than {down(bound.lower)}"
     return f"{epsilon(bound)} at delta {up(setting.delta)}{below}\n{basis(setting, bound)}"
 
 

@@ -28,6 +28,7 @@ def main(arguments: argparse.Namespace) -> None:
         lambda noise: setting.event(noise_multiplier=noise),
         setting.adjacency,
         setting.accountant,
+        tolerance=options.TOLERANCE,
         **setting.options(),
     )
     if arguments.json:
