@@ -1,3 +1,4 @@
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -6,14 +7,28 @@ import pytest
 
 from dpinfer import cli
 
-STAGES = Path(cli.__file__).parent / "stages"
+ROOT = Path(cli.__file__).parent
 
 
-def test_every_verb_has_a_module_and_every_module_a_verb() -> None:
-    assert set(cli.VERBS) == {path.stem for path in STAGES.glob("*.py")} - {"__init__"}
+@pytest.mark.parametrize(("package", "verbs"), [("commands", cli.COMMANDS), ("stages", cli.STAGES)])
+def test_every_verb_has_a_module_and_every_module_a_verb(package: str, verbs: dict[str, str]) -> None:
+    files = (ROOT / package).glob("*.py")
+    assert set(verbs) == {path.stem for path in files if "\ndef main(" in path.read_text(encoding="utf-8")}
 
 
-@pytest.mark.parametrize("verb", cli.VERBS)
+def test_no_verb_has_two_modules() -> None:
+    assert not set(cli.COMMANDS) & set(cli.STAGES)
+
+
+def test_help_lists_every_verb_in_its_group(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(["--help"])
+    _, mine, pipeline = re.split("for you:|stages of the pipeline:", capsys.readouterr().out)
+    assert all(re.search(rf"^  {verb} +{purpose[:20]}", mine, re.M) for verb, purpose in cli.COMMANDS.items())
+    assert all(re.search(rf"^  {verb} +{purpose[:20]}", pipeline, re.M) for verb, purpose in cli.STAGES.items())
+
+
+@pytest.mark.parametrize("verb", cli.COMMANDS | cli.STAGES)
 def test_every_verb_explains_itself(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         cli.main([verb, "--help"])
@@ -37,9 +52,12 @@ def test_an_unknown_argument_is_refused(capsys: pytest.CaptureFixture[str]) -> N
     assert "unrecognized arguments: --colour red" in capsys.readouterr().err
 
 
-def test_help_needs_no_jax() -> None:
-    watch = "import atexit, sys; atexit.register(lambda: print('jax' in sys.modules))"
-    code = f"{watch}; from dpinfer.cli import main; main(['--help'])"
+@pytest.mark.parametrize("arguments", [["--help"], *([verb, "--help"] for verb in cli.COMMANDS)])
+def test_help_needs_nothing_heavy(arguments: list[str]) -> None:
+    watch = (
+        "import atexit, sys; atexit.register(lambda: print(bool({'jax', 'scipy', 'pandas'} & set(sys.modules))))"
+    )
+    code = f"{watch}; from dpinfer.cli import main; main({arguments})"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.endswith("False\n")
 

@@ -6,9 +6,10 @@ import jax
 
 from dpinfer import inference, models
 from dpinfer.inference.base import Algorithm
-from dpinfer.mechanism.exact import exact
+from dpinfer.mechanism.base import Mechanism
+from dpinfer.mechanism.exact import clip_only, exact
 from dpinfer.mechanism.gaussian import gaussian
-from dpinfer.settings.cell import Method
+from dpinfer.settings.cell import Dpvi, Method
 from dpinfer.types import Key
 
 
@@ -20,14 +21,21 @@ def build(settings: Method, num_records: int, noise_multiplier: float | None) ->
         num_records: Size of the training data, which is public.
         noise_multiplier: Noise standard deviation over clip; None runs without privacy.
     """
-    mechanism = exact() if noise_multiplier is None else gaussian(settings.clip, noise_multiplier)
     return inference.build(
         settings.method,
         settings=settings,
         model=models.build(settings.model),
-        mechanism=mechanism,
+        mechanism=_mechanism(settings, noise_multiplier),
         num_records=num_records,
     )
+
+
+def _mechanism(settings: Method, noise_multiplier: float | None) -> Mechanism:
+    if noise_multiplier is not None:
+        return gaussian(settings.clip, noise_multiplier)
+    if isinstance(settings, Dpvi) and settings.clip_without_noise:
+        return clip_only(settings.clip)
+    return exact()
 
 
 def key_of(seed: int, experiment: str, cell: str) -> Key:

@@ -1,6 +1,6 @@
 """Names for the few types that every layer speaks of."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import jax
@@ -13,3 +13,6 @@ Tree = Any
 
 Records = Mapping[str, jax.Array]
 """Arrays by name, whose leading axis counts records; or one record, without that axis."""
+
+Loss = Callable[[Tree, Tree], jax.Array]
+"""A scalar function of parameters and one example."""

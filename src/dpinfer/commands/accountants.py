@@ -22,7 +22,8 @@ def main(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(show.json(rows))
         return
-    print(show.table(("accountant", "epsilon", "lower", "how, or why not"), [_cells(row) for row in rows], 3))
+    header = ("accountant", "epsilon", "lower", "how, or why not")
+    print(show.table(header, [_cells(row) for row in rows], words=(0, 3)))
 
 
 def ask(arguments: argparse.Namespace, name: str) -> dict[str, Any]:

@@ -48,11 +48,11 @@ class Setting:
         """What the accountant takes besides event, delta and adjacency."""
         return {} if self.max_order is None else capped(self.accountant, self.max_order)
 
-    def bound(self, **changes: Any) -> Bound:
-        """The accountant's answer after changing some fields, with a lower bound where it has one."""
+    def bound(self, with_lower: bool = True, **changes: Any) -> Bound:
+        """The accountant's answer after changing some fields, with a lower bound where it can give one."""
         options = self.options()
         if self.accountant == "pld":
-            options["with_lower"] = True
+            options["with_lower"] = with_lower
         module: Any = accountant(self.accountant)
         found: Bound = module.epsilon(self.event(**changes), self.delta, self.adjacency, **options)
         return found

@@ -4,7 +4,6 @@ import argparse
 import math
 
 from dpinfer.accounting import calibrate
-from dpinfer.accounting.base import Bound
 from dpinfer.commands import options, show, values
 from dpinfer.commands.options import Setting
 from dpinfer.errors import InputError
@@ -34,34 +33,36 @@ def main(arguments: argparse.Namespace) -> None:
         tolerance=options.TOLERANCE,
         **setting.options(),
     )
-    size: dict[str, int] = {}
+    size = {}
+    text = ""
     if arguments.records is not None:
-        batch, bound = largest_batch(setting, rate, arguments.records, arguments.epsilon)
+        batch = largest_batch(setting, rate, arguments.records, arguments.epsilon)
         size, rate = {"batch": batch}, batch / arguments.records
         text = f"{rate:.{show.DIGITS}g}: a batch of {batch} of {arguments.records} records"
-    elif arguments.json:
-        text, bound = "", setting.bound(sampling_rate=rate)
-    else:
-        text, bound = round_down(setting, rate, arguments.epsilon)
+    elif not arguments.json:
+        text = round_down(setting, rate, arguments.epsilon)
+        rate = float(text)
+    bound = setting.bound(sampling_rate=rate)
     if arguments.json:
         print(show.json({"sampling_rate": rate, **size, **setting.describe(bound)}))
     else:
         print(f"sampling rate {text}\n{show.answer(setting, bound)}")
 
 
-def largest_batch(setting: Setting, rate: float, records: int, target: float) -> tuple[int, Bound]:
-    """Return the largest whole batch at or below a sampling rate, and its bound, which is within the target."""
+def largest_batch(setting: Setting, rate: float, records: int, target: float) -> int:
+    """Return the largest whole batch at or below a sampling rate that is within the target."""
     for batch in range(math.floor(rate * records), 0, -1):
-        bound = setting.bound(sampling_rate=batch / records)
-        if bound.upper <= target:
-            return batch, bound
-    raise InputError(f"The budget allows a sampling rate of {show.down(rate)}: less than one of {records} records.")
+        if setting.bound(with_lower=False, sampling_rate=batch / records).upper <= target:
+            return batch
+    raise InputError(
+        f"The budget allows a sampling rate of {show.down(rate)}: less than one of {records} records."
+    )
 
 
-def round_down(setting: Setting, rate: float, target: float) -> tuple[str, Bound]:
+def round_down(setting: Setting, rate: float, target: float) -> str:
     """Write a sampling rate with few digits such that it is within the target as written."""
     text = show.down(rate)
     # A smaller rate never costs more, but the grid of an accountant may: go on until it agrees.
-    while (bound := setting.bound(sampling_rate=float(text))).upper > target:
+    while setting.bound(with_lower=False, sampling_rate=float(text)).upper > target:
         text = show.next_down(text)
-    return text, bound
+    return text

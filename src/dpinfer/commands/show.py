@@ -65,15 +65,12 @@ def json(content: Any) -> str:
     return to_json(content, indent=2)
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]], text_from: int | None = None) -> str:
-    """Write aligned columns: numbers to the right, and from column `text_from` on text to the left."""
-    lines = [list(header), *map(list, rows)]
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence[int] = ()) -> str:
+    """Write aligned columns: numbers to the right, the columns `words` to the left."""
+    lines = [header, *rows]
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
-    last = len(header) if text_from is None else text_from
-    return "\n".join(
-        "  ".join(
-            cell.rjust(width) if column < last else cell.ljust(width)
-            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    )
+
+    def cell(column: int, text: str) -> str:
+        return text.ljust(widths[column]) if column in words else text.rjust(widths[column])
+
+    return "\n".join("  ".join(cell(*pair) for pair in enumerate(line)).rstrip() for line in lines)

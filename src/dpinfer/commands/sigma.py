@@ -3,7 +3,6 @@
 import argparse
 
 from dpinfer.accounting import calibrate
-from dpinfer.accounting.base import Bound
 from dpinfer.commands import options, show
 from dpinfer.commands.options import Setting
 
@@ -31,18 +30,18 @@ def main(arguments: argparse.Namespace) -> None:
         tolerance=options.TOLERANCE,
         **setting.options(),
     )
+    text = "" if arguments.json else round_up(setting, noise, arguments.epsilon)
+    bound = setting.bound(noise_multiplier=float(text or noise))
     if arguments.json:
-        bound = setting.bound(noise_multiplier=noise)
         print(show.json({"noise_multiplier": noise, **setting.describe(bound)}))
-        return
-    text, bound = round_up(setting, noise, arguments.epsilon)
-    print(f"noise multiplier {text}\n{show.answer(setting, bound)}")
+    else:
+        print(f"noise multiplier {text}\n{show.answer(setting, bound)}")
 
 
-def round_up(setting: Setting, noise: float, target: float) -> tuple[str, Bound]:
+def round_up(setting: Setting, noise: float, target: float) -> str:
     """Write a noise multiplier with few digits such that it is within the target as written."""
     text = show.up(noise)
     # More noise never costs more, but the grid of an accountant may: go on until it agrees.
-    while (bound := setting.bound(noise_multiplier=float(text))).upper > target:
+    while setting.bound(with_lower=False, noise_multiplier=float(text)).upper > target:
         text = show.next_up(text)
-    return text, bound
+    return text

@@ -1,18 +1,14 @@
 """Share of test records whose outcome is predicted right."""
 
+from collections.abc import Callable
+
 import jax
 
 from dpinfer.models.base import Model
-from dpinfer.types import Records, Tree
+from dpinfer.posterior.predictive import predictive_mean
+from dpinfer.types import Key, Records, Tree
 
 
-def metric(model: Model, draws: Tree, test: Records) -> jax.Array:
-    """Accuracy of the more probable outcome, for each of the draws.
-
-    Args:
-        model: Its `predict` gives the probability that `y` is 1.
-        draws: Parameters, every leaf with a leading axis of seeds.
-        test: Records with `y` in {0, 1}.
-    """
-    predicted = jax.vmap(lambda parameters: model.predict(parameters, test))(draws) >= 0.5
-    return (predicted == (test["y"] == 1)).mean(axis=1)
+def metric(key: Key, model: Model, sample: Callable[[Key], Tree], test: Records) -> jax.Array:
+    """Accuracy of the outcome that is more probable under the posterior predictive; `y` is in {0, 1}."""
+    return ((predictive_mean(key, model, sample, test) >= 0.5) == (test["y"] == 1)).mean()

@@ -1,6 +1,7 @@
 """Gradient descent on all records to the mode of the posterior, private through its mechanism."""
 
 import jax
+import jax.numpy as jnp
 
 from dpinfer.accounting.events import Event, Repeat
 from dpinfer.inference.base import Algorithm
@@ -13,17 +14,14 @@ from dpinfer.types import Key, Records, Tree
 def build(settings: Descent, model: Model, mechanism: Mechanism, num_records: int) -> Algorithm:
     """Ascend w <- w + learning_rate (released sum of gradients + gradient of the log prior) / num_records.
 
-    The sum over records goes through the mechanism; the prior's gradient does not touch the data. The number
-    of records is treated as public.
+    The sum over records goes through the mechanism; the prior's gradient does not touch the data. The number of
+    records is treated as public.
     """
-    gradients = jax.vmap(jax.grad(model.log_likelihood), in_axes=(None, 0))
+    everyone = jnp.ones(num_records, bool)
     rate = settings.learning_rate / num_records
 
-    def init(key: Key, records: Records) -> Tree:
-        return model.init(key, records)
-
-    def step(key: Key, parameters: Tree, records: Records) -> tuple[Tree, tuple[()]]:
-        likelihood = mechanism.release(key, gradients(parameters, records))
+    def update(noise: Tree, parameters: Tree, records: Records) -> tuple[Tree, tuple[()]]:
+        likelihood = mechanism.release(noise, model.log_likelihood, parameters, records, everyone)
         prior = jax.grad(model.log_prior)(parameters)
         return jax.tree.map(lambda w, a, b: w + rate * (a + b), parameters, likelihood, prior), ()
 
@@ -34,4 +32,4 @@ def build(settings: Descent, model: Model, mechanism: Mechanism, num_records: in
     def event(num_steps: int) -> Event:
         return Repeat(event=mechanism.event, count=num_steps)
 
-    return Algorithm(init, step, draw, event)
+    return Algorithm(model.init, mechanism.random, update, draw, event)

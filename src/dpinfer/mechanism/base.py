@@ -3,17 +3,25 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
+import jax
+
 from dpinfer.accounting.events import Event
-from dpinfer.types import Key, Tree
+from dpinfer.types import Key, Loss, Tree
 
 
 class Mechanism(NamedTuple):
-    """Releases a sum of per-record contributions, and says what that costs.
+    """Releases the sum of the gradients of a loss over examples, and says what that costs.
+
+    What is random about a release is drawn apart from it, by `random`, so that many steps' worth can be drawn at
+    once; a release is a function of it.
 
     Attributes:
-        release: `(key, contributions) -> sum`; the leaves of contributions have a leading axis of records.
-        event: What one release tells about the data.
+        random: `(key, parameters) -> noise`; of the parameters it uses the shapes alone.
+        release: `(noise, loss, parameters, examples, mask) -> sum`, where `loss(parameters, example)` is a scalar,
+            every leaf of examples has a leading axis, and masked-out examples count nothing.
+        event: What one release on all records tells about them.
     """
 
-    release: Callable[[Key, Tree], Tree]
+    random: Callable[[Key, Tree], Tree]
+    release: Callable[[Tree, Loss, Tree, Tree, jax.Array], Tree]
     event: Event

@@ -4,14 +4,30 @@ import jax
 
 from dpinfer.accounting.events import NonPrivate
 from dpinfer.mechanism.base import Mechanism
-from dpinfer.types import Key, Tree
+from dpinfer.mechanism.per_example import clipped_sum, plain_sum
+from dpinfer.types import Key, Loss, Tree
 
 
 def exact() -> Mechanism:
     """Release the plain sum, neither clipped nor perturbed."""
 
-    def release(key: Key, contributions: Tree) -> Tree:
-        del key  # there is nothing random about it
-        return jax.tree.map(lambda leaf: leaf.sum(axis=0), contributions)
+    def release(noise: Tree, loss: Loss, parameters: Tree, examples: Tree, mask: jax.Array) -> Tree:
+        del noise
+        return plain_sum(loss, parameters, examples, mask)
 
-    return Mechanism(release, NonPrivate(reason="run without privacy, as a baseline"))
+    return Mechanism(_nothing, release, NonPrivate(reason="run without privacy, as a baseline"))
+
+
+def clip_only(clip: float, micro_batch: int | None = None) -> Mechanism:
+    """Clip each example's gradient, but add no noise: shows what clipping alone does to a result."""
+
+    def release(noise: Tree, loss: Loss, parameters: Tree, examples: Tree, mask: jax.Array) -> Tree:
+        del noise
+        return clipped_sum(loss, parameters, examples, mask, clip, micro_batch)
+
+    return Mechanism(_nothing, release, NonPrivate(reason="clipped, but run without noise"))
+
+
+def _nothing(key: Key, parameters: Tree) -> Tree:
+    del key, parameters
+    return ()

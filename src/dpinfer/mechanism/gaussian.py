@@ -1,26 +1,38 @@
-"""The Gaussian mechanism on a sum over records."""
+"""The Gaussian mechanism on a sum of gradients."""
+
+import math
 
 import jax
 import jax.numpy as jnp
 import optax
 
 from dpinfer.accounting.events import Gaussian
+from dpinfer.errors import InputError
 from dpinfer.mechanism.base import Mechanism
-from dpinfer.mechanism.clip import clip_records
-from dpinfer.types import Key, Tree
+from dpinfer.mechanism.per_example import clipped_sum
+from dpinfer.types import Key, Loss, Tree
 
 
-def gaussian(clip: float, noise_multiplier: float) -> Mechanism:
-    """Clip each record, sum, and add N(0, (noise_multiplier * clip)^2) to every coordinate, once.
+def gaussian(clip: float, noise_multiplier: float, micro_batch: int | None = None) -> Mechanism:
+    """Clip each example's gradient, sum, and add N(0, (noise_multiplier * clip)^2) to every coordinate, once.
 
-    Guarantee: adding or removing one record moves the sum by at most `clip` in L2 norm, replacing one by at
-    most 2 `clip`; the event states the noise in units of `clip`.
+    Guarantee: adding or removing one record moves the sum by at most `clip` in L2 norm, replacing one by at most
+    2 `clip`; the event states the noise in units of `clip`.
+
+    Args:
+        clip: Largest norm of one example's gradient.
+        noise_multiplier: Noise standard deviation over clip.
+        micro_batch: How many gradients are held in memory at once; all by default.
     """
+    if not 0 < clip < math.inf:
+        raise InputError(f"the clip is {clip}, but should be positive and finite")
 
-    def release(key: Key, contributions: Tree) -> Tree:
-        total = jax.tree.map(lambda leaf: leaf.sum(axis=0), clip_records(contributions, clip))
-        noise = optax.tree.random_like(key, total, jax.random.normal)
+    def random(key: Key, parameters: Tree) -> Tree:
+        return optax.tree.random_like(key, parameters, jax.random.normal)
+
+    def release(noise: Tree, loss: Loss, parameters: Tree, examples: Tree, mask: jax.Array) -> Tree:
+        total = clipped_sum(loss, parameters, examples, mask, clip, micro_batch)
         scale = noise_multiplier * clip
         return jax.tree.map(lambda value, unit: value + jnp.asarray(scale, value.dtype) * unit, total, noise)
 
-    return Mechanism(release, Gaussian(noise_multiplier=noise_multiplier))
+    return Mechanism(random, release, Gaussian(noise_multiplier=noise_multiplier))

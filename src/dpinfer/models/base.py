@@ -8,6 +8,12 @@ import jax
 from dpinfer.types import Key, Records, Tree
 
 
+def nothing_local(key: Key, count: int) -> dict[str, jax.Array]:
+    """For models whose likelihood of a record is a function of the parameters alone."""
+    del key, count
+    return {}
+
+
 class Model(NamedTuple):
     """A Bayesian model of independent records.
 
@@ -15,10 +21,12 @@ class Model(NamedTuple):
         init: `(key, records) -> parameters`; of the records it may use the shapes alone, which are public.
         log_prior: `(parameters) -> ()`.
         log_likelihood: `(parameters, one record) -> ()`.
-        predict: `(parameters, records) -> (n,)` mean of the outcome.
+        predict: `(key, parameters, records) -> (n,)` mean of the outcome, or a draw whose mean it is.
+        local: `(key, n) -> entries` that join n records: draws of what the model integrates out for each.
     """
 
     init: Callable[[Key, Records], Tree]
     log_prior: Callable[[Tree], jax.Array]
     log_likelihood: Callable[[Tree, Records], jax.Array]
-    predict: Callable[[Tree, Records], jax.Array]
+    predict: Callable[[Key, Tree, Records], jax.Array]
+    local: Callable[[Key, int], dict[str, jax.Array]] = nothing_local

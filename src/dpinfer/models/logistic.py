@@ -23,7 +23,8 @@ def build(settings: Logistic) -> Model:
         # log sigmoid((2y - 1) w.x): the sign turns the failure's logit into a success's.
         return jax.nn.log_sigmoid((2 * record["y"] - 1) * (record["x"] @ weights))
 
-    def predict(weights: Tree, records: Records) -> jax.Array:
+    def predict(key: Key, weights: Tree, records: Records) -> jax.Array:
+        del key
         return jax.nn.sigmoid(records["x"] @ weights)
 
     return Model(init, log_prior, log_likelihood, predict)

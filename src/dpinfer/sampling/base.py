@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import jax
 
+from dpinfer.accounting.events import Event, Gaussian, NonPrivate, SubsetGaussian
 from dpinfer.errors import InputError
 from dpinfer.types import Key, Records
 
@@ -30,10 +31,12 @@ class Sampler(NamedTuple):
     Attributes:
         draw: `key -> Batch`.
         expected: Expected size of a batch, which is public; sums are divided by it.
+        event: What a release on all records becomes when it is made on a sample.
     """
 
     draw: Callable[[Key], Batch]
     expected: float
+    event: Callable[[Event], Event]
 
 
 def take(records: Records, batch: Batch) -> dict[str, jax.Array]:
@@ -47,3 +50,23 @@ def require_size(num_records: int, batch: int | None = None) -> None:
         raise InputError(f"the number of records is {num_records}, but should be from 1 to {MAX_RECORDS}")
     if batch is not None and not 1 <= batch <= num_records:
         raise InputError(f"the batch is {batch}, but should be from 1 to the number of records, {num_records}")
+
+
+def on_sample(event: Event, sampled: Callable[[float], Event]) -> Event:
+    """Turn a Gaussian release on all records into one on a sample; what has no epsilon keeps having none.
+
+    Args:
+        event: What a mechanism says of a release on all records.
+        sampled: `noise_multiplier -> event` of the sampler.
+    """
+    if isinstance(event, NonPrivate):
+        return event
+    if not isinstance(event, Gaussian):
+        raise InputError(f"{event} cannot be made on a sample: only Gaussian releases can")
+    return sampled(event.noise_multiplier)
+
+
+def fixed_size(num_records: int, batch: int) -> Callable[[Event], Event]:
+    """The event of batches of fixed size, drawn uniformly without replacement."""
+    rate = batch / num_records
+    return lambda whole: on_sample(whole, lambda noise: SubsetGaussian(noise_multiplier=noise, sampling_rate=rate))

@@ -3,7 +3,7 @@
 import jax
 import jax.numpy as jnp
 
-from dpinfer.sampling.base import Batch, Sampler, require_size
+from dpinfer.sampling.base import Batch, Sampler, fixed_size, require_size
 from dpinfer.types import Key
 
 
@@ -15,7 +15,7 @@ def choice(num_records: int, batch: int) -> Sampler:
         index = jax.random.choice(key, num_records, (batch,), replace=False)
         return Batch(index, jnp.ones(batch, bool))
 
-    return Sampler(draw, float(batch))
+    return Sampler(draw, float(batch), fixed_size(num_records, batch))
 
 
 def shuffle(num_records: int, batch: int) -> Sampler:
@@ -25,4 +25,4 @@ def shuffle(num_records: int, batch: int) -> Sampler:
     def draw(key: Key) -> Batch:
         return Batch(jax.random.permutation(key, num_records)[:batch], jnp.ones(batch, bool))
 
-    return Sampler(draw, float(batch))
+    return Sampler(draw, float(batch), fixed_size(num_records, batch))

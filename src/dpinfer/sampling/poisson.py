@@ -11,8 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.stats import binom
 
+from dpinfer.accounting.events import Event, PoissonGaussian
 from dpinfer.errors import InputError
-from dpinfer.sampling.base import Batch, Sampler, require_size
+from dpinfer.sampling.base import Batch, Sampler, on_sample, require_size
 from dpinfer.sampling.feistel import permute, round_keys
 from dpinfer.types import Key
 
@@ -38,7 +39,10 @@ def poisson(num_records: int, sampling_rate: float, num_steps: int) -> Sampler:
         count = _count(jax.random.bits(key_count, (2,), jnp.uint32), high, low)
         return Batch(permute(round_keys(key_records), positions, num_records), positions < count)
 
-    return Sampler(draw, num_records * sampling_rate)
+    def event(whole: Event) -> Event:
+        return on_sample(whole, lambda noise: PoissonGaussian(noise_multiplier=noise, sampling_rate=sampling_rate))
+
+    return Sampler(draw, num_records * sampling_rate, event)
 
 
 def capacity(num_records: int, sampling_rate: float, num_steps: int) -> int:

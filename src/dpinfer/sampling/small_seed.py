@@ -8,6 +8,7 @@ batch / n does not hold for them. (Revision f57e6935 of d3p, PoPETs 2022.)
 import jax
 import jax.numpy as jnp
 
+from dpinfer.accounting.events import Event, NonPrivate
 from dpinfer.sampling.base import Batch, Sampler, require_size
 from dpinfer.types import Key
 
@@ -22,7 +23,11 @@ def small_seed(num_records: int, batch: int) -> Sampler:
         seed = jax.random.randint(key, (), 0, num_records).astype(jnp.uint32)
         return Batch(permute_by_seed(seed, jnp.arange(batch), num_records), jnp.ones(batch, bool))
 
-    return Sampler(draw, float(batch))
+    def event(whole: Event) -> Event:
+        del whole
+        return NonPrivate(reason="inclusion is not uniform: the sampler has only as many batches as records")
+
+    return Sampler(draw, float(batch), event)
 
 
 def permute_by_seed(seed: jax.Array, index: jax.Array, num_records: int) -> jax.Array:

@@ -2,7 +2,7 @@
 
 import jax.numpy as jnp
 
-from dpinfer.sampling.base import Batch, Sampler, require_size
+from dpinfer.sampling.base import Batch, Sampler, fixed_size, require_size
 from dpinfer.sampling.feistel import permute, round_keys
 from dpinfer.types import Key
 
@@ -18,4 +18,4 @@ def subset(num_records: int, batch: int) -> Sampler:
     def draw(key: Key) -> Batch:
         return Batch(permute(round_keys(key), positions, num_records), mask)
 
-    return Sampler(draw, float(batch))
+    return Sampler(draw, float(batch), fixed_size(num_records, batch))

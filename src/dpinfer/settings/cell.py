@@ -30,6 +30,12 @@ class Cell:
         Field(description="Noise standard deviation over clip, where it is given instead of a target."),
     ] = None
     delta: Annotated[Probability | None, Field(description="Delta of the guarantee.")] = None
+    accountant: Annotated[
+        Literal["pld", "fourier"],
+        Field(
+            description="What the noise is calibrated with and eps_paper computed by; eps_sound is always by pld."
+        ),
+    ] = "pld"
     adjacency: Annotated[Adjacency, Field(description="Which data sets count as neighbours.")] = "add-remove"
 
     @model_validator(mode="after")
@@ -55,4 +61,24 @@ class Descent(Cell):
     clip: Annotated[Positive, Field(description="Largest norm of one record's gradient, where it is private.")]
 
 
-Method = Descent
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Dpvi(Cell):
+    """Variational inference with a Gaussian guide of independent coordinates, on sampled batches."""
+
+    method: Literal["dpvi"] = "dpvi"
+    sampler: Annotated[
+        Literal["poisson", "subset"],
+        Field(description="Each record by its own coin, or a fixed number without replacement."),
+    ] = "poisson"
+    expected_batch: Annotated[Count, Field(description="Expected number of records in a batch.")]
+    clip: Annotated[Positive, Field(description="Largest norm of one record's gradient, where it is private.")]
+    clip_without_noise: Annotated[
+        bool, Field(description="Whether a run without privacy clips all the same, to show what clipping does.")
+    ] = False
+    optimiser: Annotated[Literal["adam", "adagrad", "sgd"], Field(description="The optimiser, from optax.")] = (
+        "adam"
+    )
+    learning_rate: Annotated[Positive, Field(description="Step size of the optimiser.")] = 1e-3
+
+
+Method = Annotated[Descent | Dpvi, Field(discriminator="method")]

@@ -16,7 +16,7 @@ from dpinfer.settings.project import Scale
 from dpinfer.settings.study import Study
 from dpinfer.settings.yaml import parse
 
-Metric = Literal["accuracy"]
+Metric = Literal["accuracy", "auc"]
 Table = dict[str, Any]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from dpinfer.settings.base import STRICT, Positive
+from dpinfer.settings.base import STRICT, Count, Positive
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
@@ -18,4 +18,15 @@ class Logistic:
     ] = 1.0
 
 
-Model = Logistic
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Hierarchical:
+    """Logistic regression whose weights vary by group around a linear function of the group's features."""
+
+    name: Literal["hierarchical"] = "hierarchical"
+    prior_std: Annotated[
+        Positive, Field(description="Standard deviation of the Gaussian prior on each effect.")
+    ] = 4.0
+    features: Annotated[Count, Field(description="Number of features of a record.")] = 5
+
+
+Model = Annotated[Logistic | Hierarchical, Field(discriminator="name")]

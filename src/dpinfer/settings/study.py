@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 from pydantic.dataclasses import dataclass
 
-from dpinfer.settings.base import STRICT, Count, Positive, Probability, Rate
+from dpinfer.settings.base import STRICT, Count, Positive, Probability, Rate, Seed
 from dpinfer.settings.cell import Adjacency
 
 Accountant = Literal["gaussian", "pld", "fourier", "rdp", "moments", "advanced", "wang", "barker"]
@@ -117,4 +117,25 @@ class Noise:
     options: Options = Field(default_factory=dict)
 
 
-Study = Annotated[Curve | Orders | Search | Dominance | Noise, Field(discriminator="study")]
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Feistel:
+    """What batches by a Feistel network cost, or how evenly they include the records."""
+
+    study: Literal["feistel"] = "feistel"
+    measure: Annotated[
+        Literal["walks", "inclusion"],
+        Field(description="Applications of the network, or inclusion probabilities of the records."),
+    ]
+    records: Annotated[Count, Field(description="Number of records, n.")]
+    batch: Annotated[Count, Field(description="Size of a batch, B.")]
+    keys: Annotated[Count, Field(description="Random keys drawn: each chooses one batch.")]
+    seed: Annotated[Seed, Field(description="Seed that the keys follow from.")] = 0
+
+    @model_validator(mode="after")
+    def _batch_fits(self) -> Self:
+        if self.batch > self.records:
+            raise ValueError(f"batch is {self.batch}, but should be at most the number of records, {self.records}")
+        return self
+
+
+Study = Annotated[Curve | Orders | Search | Dominance | Noise | Feistel, Field(discriminator="study")]

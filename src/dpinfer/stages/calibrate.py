@@ -40,4 +40,6 @@ def noise(settings: Method, num_records: int) -> float | None:
         return settings.noise_multiplier
     assert settings.epsilon is not None
     assert settings.delta is not None
-    return calibrate.noise_multiplier(settings.epsilon, settings.delta, event, settings.adjacency)
+    return calibrate.noise_multiplier(
+        settings.epsilon, settings.delta, event, settings.adjacency, settings.accountant
+    )

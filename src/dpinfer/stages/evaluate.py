@@ -13,10 +13,13 @@ from dpinfer import experiment, models
 from dpinfer.atomic import read_json, replacing
 from dpinfer.data.base import read
 from dpinfer.inference.base import Algorithm
+from dpinfer.inference.run import keys_for
+from dpinfer.models.base import Model
 from dpinfer.provenance import Stamp
 from dpinfer.settings.cell import Method
 from dpinfer.settings.yaml import parse
 from dpinfer.stages.fit import load_states
+from dpinfer.types import Key, Records
 
 LEDGER_COLUMNS = ("eps_paper", "eps_sound", "delta", "adjacency", "accountant")
 
@@ -39,10 +42,15 @@ def main(arguments: argparse.Namespace) -> None:
     settings: Method = parse(Method, job["settings"], arguments.calibration)
     num_records = len(next(iter(dataset.train.values())))
     algorithm = experiment.build(settings, num_records, job["noise_multiplier"])
-    draws = _draws(algorithm, job, load_states(arguments.fit, algorithm, dataset.train), settings.seeds)
+    states = load_states(arguments.fit, algorithm, dataset.train)
     test = {key: jnp.asarray(value) for key, value in dataset.test.items()}
-    model = models.build(settings.model)
-    values = {name: _metric(name)(model, draws, test) for name in arguments.metrics}
+    key = experiment.key_of(job["seed"], job["experiment"], f"{job['cell']}/evaluate")
+    values = {
+        name: _per_seed(
+            _metric(name), keys_for(key, settings.seeds), algorithm, models.build(settings.model), states, test
+        )
+        for name in arguments.metrics
+    }
     constant = {
         **{key: job[key] for key in ("experiment", "cell", "arm", "scale")},
         **job["labels"],
@@ -60,10 +68,14 @@ def main(arguments: argparse.Namespace) -> None:
     stamp.write(arguments.output.with_suffix(".json"), **{key: job[key] for key in job if key != "stamp"})
 
 
-def _draws(algorithm: Algorithm, job: dict[str, Any], states: Any, seeds: int) -> Any:
-    """One draw of the parameters for each seed, by keys that no fit has used."""
-    key = experiment.key_of(job["seed"], job["experiment"], f"{job['cell']}/evaluate")
-    return jax.vmap(algorithm.draw)(jax.random.split(key, seeds), states)
+def _per_seed(metric: Any, keys: Key, algorithm: Algorithm, model: Model, states: Any, test: Records) -> jax.Array:
+    """The metric of each seed's posterior, by keys that no fit has used."""
+
+    def one(own: tuple[Key, Any]) -> jax.Array:
+        key, state = own
+        return metric(key, model, lambda inner: algorithm.draw(inner, state), test)
+
+    return jax.jit(lambda: jax.lax.map(one, (keys, states)))()
 
 
 def _metric(name: str) -> Any:

@@ -12,7 +12,8 @@ from dpinfer import experiment
 from dpinfer.accounting.ledger import Claim, Ledger
 from dpinfer.atomic import read_json, replacing
 from dpinfer.data.base import Arrays, read
-from dpinfer.inference.base import Algorithm, run_seeds
+from dpinfer.inference.base import Algorithm
+from dpinfer.inference.run import keys_for, run_seeds
 from dpinfer.provenance import Stamp
 from dpinfer.settings.cell import Method
 from dpinfer.settings.yaml import parse
@@ -41,7 +42,8 @@ def main(arguments: argparse.Namespace) -> None:
     algorithm = experiment.build(settings, num_records, job["noise_multiplier"])
     key = experiment.key_of(job["seed"], job["experiment"], job["cell"])
     ledger = spent(settings, algorithm)
-    states = run_seeds(algorithm, key, _records(dataset.train), settings.num_steps, settings.seeds)
+    keys = keys_for(key, settings.seeds)
+    states = run_seeds(algorithm, keys, _records(dataset.train), settings.num_steps).state
     _refuse_non_finite(states, f"{job['experiment']}/{job['cell']}")
     _save_states(arguments.output, states)
     ledger.write(arguments.output.with_name("ledger.json"))
@@ -57,8 +59,9 @@ def spent(settings: Method, algorithm: Algorithm) -> Ledger:
     event = algorithm.event(settings.num_steps)
     budget = settings.epsilon if settings.is_private else None
     ledger = Ledger(adjacency=settings.adjacency, delta=settings.delta or DELTA, budget=budget)
-    claim = Claim(event, ledger.accountant, ledger.delta, ledger.adjacency)
-    return ledger.spend(event, settings.method, claim)
+    # Without privacy every accountant says the same.
+    accountant = settings.accountant if settings.is_private else ledger.accountant
+    return ledger.spend(event, settings.method, Claim(event, accountant, ledger.delta, ledger.adjacency))
 
 
 def load_states(path: Path, algorithm: Algorithm, records: Arrays) -> Any:

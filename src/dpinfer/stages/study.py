@@ -1,4 +1,4 @@
-"""Compute all cells of an experiment that needs neither data nor a fit: they are too quick for jobs of their own."""
+"""Compute all cells of an experiment that needs neither data nor a fit; they are too quick for own jobs."""
 
 import argparse
 from collections.abc import Iterator

@@ -1,0 +1,186 @@
+"""The one loop that runs every algorithm: compiled, with progress, checkpoints and any number of seeds.
+
+The start has the key `fold_in(key, 0)` and step t has `fold_in(key, t)`, t from 1: no key is used twice, and a run
+that goes on from a checkpoint equals an uninterrupted one bit for bit, however it is cut into chunks.
+"""
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding
+from jax.sharding import PartitionSpec as Spec
+from tqdm import tqdm
+
+from dpinfer.errors import InputError
+from dpinfer.inference.base import Algorithm
+from dpinfer.inference.checkpoint import Checkpoint
+from dpinfer.types import Key, Records
+
+BLOCK_BYTES = 1 << 21
+"""How much randomness is drawn at once: about what a core's cache holds."""
+MOST_BLOCK = 128
+CHUNKS = 50
+"""Into how many calls a run is cut, for the progress bar and the checkpoints."""
+
+Record = Callable[[Any, Any], Any]
+
+
+class Run(NamedTuple):
+    """The end of a run.
+
+    Attributes:
+        state: The last state; with a leading axis of seeds where there are several.
+        trace: What was recorded, leaves of shape (recordings, ...) or (seeds, recordings, ...).
+    """
+
+    state: Any
+    trace: Any
+
+
+def run(
+    algorithm: Algorithm,
+    key: Key,
+    records: Records,
+    num_steps: int,
+    *,
+    record: Record | None = None,
+    record_every: int | None = None,
+    checkpoint: Checkpoint | None = None,
+    progress: bool = False,
+) -> Run:
+    """Run an algorithm once; see `run_seeds`."""
+    done = run_seeds(
+        algorithm, key[None], records, num_steps,
+        record=record, record_every=record_every, checkpoint=checkpoint, progress=progress,
+    )  # fmt: skip
+    return Run(*jax.tree.map(lambda leaf: leaf[0], tuple(done)))
+
+
+def run_seeds(
+    algorithm: Algorithm,
+    keys: Key,
+    records: Records,
+    num_steps: int,
+    *,
+    record: Record | None = None,
+    record_every: int | None = None,
+    checkpoint: Checkpoint | None = None,
+    progress: bool = False,
+) -> Run:
+    """Run all repetitions in one compiled program, spread over all devices that JAX sees.
+
+    Args:
+        algorithm: What to run.
+        keys: (seeds,) keys, one for each repetition.
+        records: The data, the same for all.
+        num_steps: Steps of each repetition.
+        record: `(state, info) -> tree` to keep of every `record_every`-th step. Memory grows with this alone.
+        record_every: Divides `num_steps`.
+        checkpoint: Where to write the state now and then, and to go on from.
+        progress: Whether to show a progress bar on standard error.
+    """
+    if (record is None) != (record_every is None):
+        raise InputError("record and record_every should be given together")
+    segment = record_every or 1
+    if num_steps < 1 or num_steps % segment:
+        raise InputError(f"the number of steps is {num_steps}, but should be a positive multiple of {segment}")
+    length = _chunk(num_steps, segment)
+    mesh, keys, seeds = _spread(keys)
+    states = _over_seeds(mesh, lambda key, data: algorithm.init(jax.random.fold_in(key, 0), data))(keys, records)
+    plan = Plan(algorithm, length, segment if record else length, record)
+    advance = _over_seeds(mesh, partial(_advance, plan), extra=1)
+    done, traces = 0, list[list[np.ndarray]]()
+    if checkpoint is not None and (kept := checkpoint.read(states)) is not None:
+        done, traces = kept.done, kept.traces
+        states = jax.tree.map(lambda leaf, like: jax.device_put(leaf, like.sharding), kept.states, states)
+    with tqdm(total=num_steps, initial=done, unit="step", disable=not progress, mininterval=1) as bar:
+        while done < num_steps:
+            states, trace = advance((keys, states), records, jnp.asarray(done))
+            traces.append(jax.device_get(jax.tree.leaves(trace)))
+            done += length
+            bar.update(length)
+            if checkpoint is not None and done < num_steps:
+                checkpoint.write(done, states, traces)
+    whole = [np.concatenate(parts, axis=1) for parts in zip(*traces, strict=True)]
+    trace = jax.tree.unflatten(jax.tree.structure(trace), whole)
+    return Run(*jax.tree.map(lambda leaf: leaf[:seeds], (states, trace)))
+
+
+class Plan(NamedTuple):
+    """What one compiled call does: `length` steps of an algorithm, recording after every `segment` of them."""
+
+    algorithm: Algorithm
+    length: int
+    segment: int
+    record: Record | None
+
+
+def _advance(plan: Plan, key_state: tuple[Key, Any], records: Records, done: jax.Array) -> tuple[Any, Any]:
+    """Go on from step `done`, for one seed."""
+    key, state = key_state
+    algorithm = plan.algorithm
+    block = _block(algorithm, key, state, plan.segment)
+
+    def one(state: Any, randomness: Any) -> tuple[Any, Any]:
+        return algorithm.update(randomness, state, records)
+
+    def blocks(state: Any, first: jax.Array) -> tuple[Any, Any]:
+        keys = jax.vmap(lambda step: jax.random.fold_in(key, step))(first + jnp.arange(block))
+        state, infos = jax.lax.scan(one, state, jax.vmap(lambda own: algorithm.random(own, state))(keys))
+        return state, jax.tree.map(lambda leaf: leaf[-1], infos)
+
+    def segments(state: Any, first: jax.Array) -> tuple[Any, Any]:
+        state, infos = jax.lax.scan(blocks, state, first + jnp.arange(0, plan.segment, block))
+        last = jax.tree.map(lambda leaf: leaf[-1], infos)
+        return state, None if plan.record is None else plan.record(state, last)
+
+    return jax.lax.scan(segments, state, done + 1 + jnp.arange(0, plan.length, plan.segment))
+
+
+def _block(algorithm: Algorithm, key: Key, state: Any, size: int) -> int:
+    """How many steps' randomness is drawn at once: a divisor of the segment that fits the cache."""
+    drawn = jax.tree.leaves(jax.eval_shape(algorithm.random, key, state))
+    bytes_per_step = sum(math.prod(leaf.shape) * 4 for leaf in drawn)
+    return _divisor(size, max(1, min(MOST_BLOCK, BLOCK_BYTES // max(bytes_per_step, 1))))
+
+
+def _chunk(num_steps: int, segment: int) -> int:
+    """Length of a chunk: a multiple of the segment that divides the run into about `CHUNKS` equal parts.
+
+    Equal parts, since every other length would be compiled anew.
+    """
+    segments = num_steps // segment
+    return segment * _divisor(segments, max(1, segments // CHUNKS))
+
+
+def _divisor(number: int, most: int) -> int:
+    """The largest divisor of `number` up to `most`."""
+    small = (d for d in range(1, math.isqrt(number) + 1) if number % d == 0)
+    return max(d for pair in ((d, number // d) for d in small) for d in pair if d <= most)
+
+
+def _spread(keys: Key) -> tuple[Mesh, Key, int]:
+    """Place the seeds on all devices, padding them to equal shares; padding is cut off at the end."""
+    devices = jax.devices()
+    seeds = keys.shape[0]
+    mesh = Mesh(np.array(devices[:seeds]), ("seed",))
+    padded = jnp.concatenate([keys, jnp.repeat(keys[:1], -seeds % mesh.size, axis=0)])
+    return mesh, jax.device_put(padded, NamedSharding(mesh, Spec("seed"))), seeds
+
+
+def _over_seeds(mesh: Mesh, function: Callable[..., Any], extra: int = 0) -> Callable[..., Any]:
+    """Compile a function of (per seed, shared, ...) for all seeds: a loop of its own on every device."""
+    shared = (None,) * (1 + extra)
+    mapped = jax.vmap(function, in_axes=(0, *shared))
+    specs = (Spec("seed"), *(Spec(),) * (1 + extra))
+    return jax.jit(jax.shard_map(mapped, mesh=mesh, in_specs=specs, out_specs=Spec("seed"), check_vma=False))
+
+
+def keys_for(key: Key, seeds: int) -> Key:
+    """The keys of repetitions 0, 1, ...: each the same however many there are."""
+    return jax.vmap(lambda seed: jax.random.fold_in(key, seed))(jnp.arange(seeds))

@@ -1,0 +1,60 @@
+"""Sums of per-example gradients, each clipped before it is added."""
+
+import jax
+import jax.numpy as jnp
+import optax
+
+from dpinfer.types import Loss, Tree
+
+
+def clipped_sum(
+    loss: Loss, parameters: Tree, examples: Tree, mask: jax.Array, clip: float, micro_batch: int | None = None
+) -> Tree:
+    """Sum the gradients of the loss over examples, each scaled down to joint L2 norm `clip` over all leaves.
+
+    Guarantee: adding or removing one example, or flipping its mask, moves the result by at most `clip` in L2 norm,
+    up to rounding. A gradient that is not finite makes the result not finite.
+
+    Args:
+        loss: Scalar function of parameters and one example.
+        parameters: What to differentiate by.
+        examples: Leaves of shape (n, ...).
+        mask: (n,) which examples count.
+        clip: The largest norm, positive and finite.
+        micro_batch: How many gradients are held in memory at once; all by default.
+    """
+
+    def chunk(part: Tree, counted: jax.Array) -> Tree:
+        gradients = jax.vmap(jax.grad(loss), in_axes=(None, 0))(parameters, part)
+        norms = jax.vmap(optax.tree.norm)(gradients)
+        # Dividing by the larger of both keeps a zero gradient zero, where clip / norm would give 0 * inf.
+        weights = jnp.where(counted, clip / jnp.maximum(norms, clip), 0.0)
+        # A product with weights, not a sum over scaled gradients: XLA is many times slower at the latter on CPUs.
+        return jax.tree.map(lambda leaf: jnp.tensordot(weights.astype(leaf.dtype), leaf, axes=1), gradients)
+
+    size = mask.shape[0]
+    if micro_batch is None or micro_batch >= size:
+        return chunk(examples, mask)
+    padding = -size % micro_batch
+    folded, counted = jax.tree.map(
+        # Padding repeats the first example, whose gradient exists; its mask is off.
+        lambda leaf: jnp.concatenate([leaf, jnp.repeat(leaf[:1], padding, axis=0)]).reshape(
+            -1, micro_batch, *leaf.shape[1:]
+        ),
+        (examples, mask),
+    )
+    counted = counted & (jnp.arange(size + padding) < size).reshape(-1, micro_batch)
+
+    def add(total: Tree, part: tuple[Tree, jax.Array]) -> tuple[Tree, None]:
+        return jax.tree.map(jnp.add, total, chunk(*part)), None
+
+    return jax.lax.scan(add, jax.tree.map(jnp.zeros_like, parameters), (folded, counted))[0]
+
+
+def plain_sum(loss: Loss, parameters: Tree, examples: Tree, mask: jax.Array) -> Tree:
+    """Sum the gradients of the loss over examples by one backward pass, neither clipped nor held one by one."""
+
+    def total(at: Tree) -> jax.Array:
+        return jnp.where(mask, jax.vmap(loss, in_axes=(None, 0))(at, examples), 0.0).sum()
+
+    return jax.grad(total)(parameters)
