@@ -13,9 +13,12 @@ from dpinfer.settings.cell import Method
 from dpinfer.settings.data import Abalone
 from dpinfer.settings.model import Logistic
 
-METHODS: list[Any] = list(typing.get_args(Method)) or [Method]
+METHODS: list[Any] = list(typing.get_args(typing.get_args(Method)[0]))
 # What a method needs beside data, model and privacy.
-EXAMPLES: dict[str, dict[str, Any]] = {"descent": {"learning_rate": 0.1, "clip": 1.0}}
+EXAMPLES: dict[str, dict[str, Any]] = {
+    "descent": {"learning_rate": 0.1, "clip": 1.0},
+    "dpvi": {"expected_batch": 5, "clip": 1.0},
+}
 RECORDS = {"x": jax.random.normal(jax.random.key(0), (20, 3)), "y": jax.numpy.arange(20) % 2}
 
 

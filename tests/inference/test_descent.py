@@ -4,7 +4,7 @@ from sklearn.linear_model import LogisticRegression
 
 from dpinfer import experiment
 from dpinfer.accounting.events import Gaussian, Repeat
-from dpinfer.inference.base import run
+from dpinfer.inference.run import run
 from dpinfer.settings.cell import Descent
 from dpinfer.settings.data import Abalone
 from dpinfer.settings.model import Logistic
@@ -23,15 +23,15 @@ def records(count: int = 400) -> dict[str, jax.Array]:
 
 def test_without_privacy_it_finds_the_mode_that_scikit_learn_finds() -> None:
     data = records()
-    found = run(experiment.build(settings(), 400, None), jax.random.key(2), data, 3000)
+    found = run(experiment.build(settings(), 400, None), jax.random.key(2), data, 3000).state
     oracle = LogisticRegression(C=2.0**2, fit_intercept=False, tol=1e-10).fit(data["x"], data["y"])
     np.testing.assert_allclose(found, oracle.coef_[0], atol=2e-3)
 
 
 def test_a_huge_clip_and_hardly_any_noise_give_the_same() -> None:
     data = records()
-    exact = run(experiment.build(settings(), 400, None), jax.random.key(2), data, 50)
-    private = run(experiment.build(settings(), 400, 1e-9), jax.random.key(2), data, 50)
+    exact = run(experiment.build(settings(), 400, None), jax.random.key(2), data, 50).state
+    private = run(experiment.build(settings(), 400, 1e-9), jax.random.key(2), data, 50).state
     np.testing.assert_allclose(private, exact, atol=1e-4)
 
 

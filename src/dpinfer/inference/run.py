@@ -131,7 +131,8 @@ def _advance(plan: Plan, key_state: tuple[Key, Any], records: Records, done: jax
 
     def blocks(state: Any, first: jax.Array) -> tuple[Any, Any]:
         keys = jax.vmap(lambda step: jax.random.fold_in(key, step))(first + jnp.arange(block))
-        state, infos = jax.lax.scan(one, state, jax.vmap(lambda own: algorithm.random(own, state))(keys))
+        drawn = jax.vmap(lambda own: algorithm.random(own, state))(keys)
+        state, infos = jax.lax.scan(one, state, drawn, length=block)
         return state, jax.tree.map(lambda leaf: leaf[-1], infos)
 
     def segments(state: Any, first: jax.Array) -> tuple[Any, Any]:

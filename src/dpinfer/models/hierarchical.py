@@ -2,8 +2,8 @@
 
 M ~ N(0, prior_std^2) entrywise, w_l ~ N(M g_l, I) for group l, y ~ Bernoulli(sigmoid(w_l.x)).
 
-The guide knows M alone. As in the paper, w_l is drawn from its conditional prior inside each sample of the ELBO, so
-that its own prior contributes no gradient and deviations of single groups are not learned.
+The guide knows M alone. As in the paper, w_l is drawn from its conditional prior inside each sample of the ELBO,
+so that its own prior contributes no gradient and deviations of single groups are not learned.
 """
 
 import jax

@@ -10,9 +10,10 @@ import numpy as np
 
 from dpinfer import experiment
 from dpinfer.accounting.ledger import Claim, Ledger
-from dpinfer.atomic import read_json, replacing
+from dpinfer.atomic import read_json, replacing, to_json
 from dpinfer.data.base import Arrays, read
 from dpinfer.inference.base import Algorithm
+from dpinfer.inference.checkpoint import Checkpoint
 from dpinfer.inference.run import keys_for, run_seeds
 from dpinfer.provenance import Stamp
 from dpinfer.settings.cell import Method
@@ -43,10 +44,16 @@ def main(arguments: argparse.Namespace) -> None:
     key = experiment.key_of(job["seed"], job["experiment"], job["cell"])
     ledger = spent(settings, algorithm)
     keys = keys_for(key, settings.seeds)
-    states = run_seeds(algorithm, keys, _records(dataset.train), settings.num_steps).state
+    checkpoint = Checkpoint(
+        arguments.output.with_name("checkpoint.npz"), identity=f"{arguments.code} {to_json(job)}"
+    )
+    states = run_seeds(
+        algorithm, keys, _records(dataset.train), settings.num_steps, checkpoint=checkpoint, progress=True
+    ).state
     _refuse_non_finite(states, f"{job['experiment']}/{job['cell']}")
     _save_states(arguments.output, states)
     ledger.write(arguments.output.with_name("ledger.json"))
+    checkpoint.remove()
     stamp.write(
         arguments.output.with_name("stamp.json"),
         **{key: value for key, value in job.items() if key != "stamp"},
