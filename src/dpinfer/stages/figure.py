@@ -54,7 +54,7 @@ def note(metrics: pd.DataFrame) -> str:
     """What a figure or table says of its own making: scale, seeds, and whether the data are a stand-in."""
     scales = ", ".join(sorted(metrics["scale"].unique()))
     if "seed" not in metrics:
-        return f"{scales} scale · nothing random"
+        return f"{scales} scale"
     standin = " · synthetic stand-in data" if metrics["standin"].any() else ""
     return f"{scales} scale · {metrics['seed'].max() + 1} seeds{standin}"
 
