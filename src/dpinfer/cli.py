@@ -53,7 +53,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     understood.others = others
     try:
         _require(chosen.device)
-        return stage.main(understood) or 0
+        code = stage.main(understood) or 0
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        # The reader, such as `head`, has seen enough: nothing is left to be written when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except InputError as error:
         print(f"dpinfer {chosen.verb}: {error}", file=sys.stderr)
         return 2

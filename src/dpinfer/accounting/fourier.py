@@ -11,13 +11,14 @@ because the package's own Newton iteration need not end and stops at 1e-10 in de
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from fourier_accountant.common import _evaluate_pld
 from numpy.typing import NDArray
 
 from dpinfer.accounting import pld
-from dpinfer.accounting.base import Bound, check_delta, non_private, refusal, require
+from dpinfer.accounting.base import Bound, check_delta, check_epsilon, non_private, refusal, require
 from dpinfer.accounting.events import Adjacency, Event, PoissonGaussian, tally
 from dpinfer.errors import InputError
 
@@ -57,20 +58,56 @@ def epsilon(event: Event, delta: float, adjacency: Adjacency) -> Bound:
         raise InputError(
             f"epsilon is about {reference:g}, but the {NAME} accountant is trusted only up to {_MOST_EPSILON:g}."
         )
-    limit, points = (20.0, 1_000_000) if reference < 10.0 else (40.0, 2_000_000)
+    loss = _checked(event, adjacency, max(20.0, 2.0 * reference))
+    value = _root(loss.x, loss.mass, delta, loss.limit)
+    # An epsilon below a few grid cells cannot be told from zero.
+    if abs(value - reference) > _AGREEMENT * reference + 10.0 * loss.limit / len(loss.x):
+        raise InputError(f"The {NAME} accountant gives {value:g} where the sound bound is {reference:g}.")
+    return Bound(value, None, NAME, f"estimate on {len(loss.x)} points in +-{loss.limit:g}, checked")
+
+
+def delta(event: Event, epsilon: float, adjacency: Adjacency) -> Bound:
+    """Return the checked estimate of delta at a given epsilon, or refuse; see `epsilon` for what it is worth."""
+    require(supports(event, adjacency))
+    epsilon = check_epsilon(epsilon)
+    infinite = non_private(event, NAME, infinite=1.0)
+    if infinite is not None:
+        return infinite
+    if not tally(event):
+        return Bound(0.0, 0.0, NAME, "nothing is released")
+    if epsilon > _MOST_EPSILON:
+        raise InputError(
+            f"epsilon is {epsilon:g}, but the {NAME} accountant is trusted only up to {_MOST_EPSILON:g}."
+        )
+    loss = _checked(event, adjacency, max(20.0, 2.0 * epsilon))
+    value = _excess(loss.x, loss.mass, epsilon)
+    reference = pld.delta(event, epsilon, adjacency).upper
+    if value <= _LEAST_DELTA or abs(value - reference) > 5.0 * _AGREEMENT * reference:
+        raise InputError(
+            f"The {NAME} accountant gives a delta of {value:g} where the sound bound is {reference:g}."
+        )
+    return Bound(value, None, NAME, f"estimate on {len(loss.x)} points in +-{loss.limit:g}, checked")
+
+
+class _Loss(NamedTuple):
+    """The composed privacy loss: probabilities on a grid within +-limit."""
+
+    x: NDArray[np.float64]
+    mass: NDArray[np.float64]
+    limit: float
+
+
+def _checked(event: Event, adjacency: Adjacency, limit: float) -> _Loss:
+    """Compose on ever finer grids until the probabilities sum to one, or refuse."""
+    points = 2 * int(5e5 * limit / 20.0)
     x, mass = _composed(event, adjacency, points, limit)
-    # A probability that is off by half is beyond what finer grids mend.
-    while _MASS_ERROR < abs(float(np.sum(mass)) - 1.0) < 0.5 and points < _MOST_POINTS:
+    while abs(float(np.sum(mass)) - 1.0) > _MASS_ERROR and points < _MOST_POINTS:
         points *= 2
         x, mass = _composed(event, adjacency, points, limit)
     total = float(np.sum(mass))
     if not abs(total - 1.0) <= _MASS_ERROR:
         raise InputError(f"The {NAME} accountant composes to a probability of {total:.9g} instead of 1.")
-    value = _root(x, mass, delta, limit)
-    # An epsilon below a few grid cells cannot be told from zero.
-    if abs(value - reference) > _AGREEMENT * reference + 10.0 * limit / points:
-        raise InputError(f"The {NAME} accountant gives {value:g} where the sound bound is {reference:g}.")
-    return Bound(value, None, NAME, f"estimate on {points} points in +-{limit:g}, checked")
+    return _Loss(x, mass, limit)
 
 
 def _composed(
@@ -94,8 +131,7 @@ def _root(x: NDArray[np.float64], mass: NDArray[np.float64], delta: float, limit
     """Return the epsilon >= 0 at which sum over x > epsilon of (1 - e^(epsilon - x)) mass falls to delta."""
 
     def excess(value: float) -> float:
-        start = int(np.searchsorted(x, value, side="right"))
-        return float(np.sum(-np.expm1(value - x[start:]) * mass[start:])) - delta
+        return _excess(x, mass, value) - delta
 
     low, high = 0.0, limit
     if excess(low) <= 0.0:
@@ -104,3 +140,9 @@ def _root(x: NDArray[np.float64], mass: NDArray[np.float64], delta: float, limit
         middle = (low + high) / 2.0
         low, high = (middle, high) if excess(middle) > 0.0 else (low, middle)
     return high
+
+
+def _excess(x: NDArray[np.float64], mass: NDArray[np.float64], epsilon: float) -> float:
+    """Return the sum over x > epsilon of (1 - e^(epsilon - x)) mass."""
+    start = int(np.searchsorted(x, epsilon, side="right"))
+    return float(np.sum(-np.expm1(epsilon - x[start:]) * mass[start:]))

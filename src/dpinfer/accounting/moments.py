@@ -13,7 +13,7 @@ import math
 from typing import Literal
 
 from dpinfer.accounting import renyi
-from dpinfer.accounting.base import Bound, check_delta, non_private, refusal, require
+from dpinfer.accounting.base import Bound, check_delta, check_epsilon, non_private, refusal, require
 from dpinfer.accounting.events import Adjacency, Event, Gaussian, PoissonGaussian, tally
 from dpinfer.errors import InputError
 
@@ -43,22 +43,50 @@ def epsilon(
     """Return the smallest epsilon over the capped orders."""
     require(supports(event, adjacency))
     delta = check_delta(delta)
-    if max_lambda < 1 or direction not in ("add", "both"):
-        raise InputError(f"max_lambda is {max_lambda!r} and direction {direction!r}: use >= 1 and add or both.")
+    _check_options(max_lambda, direction)
     infinite = non_private(event, NAME)
     if infinite is not None:
         return infinite
-    counts = tally(event)
-    if not counts:
+    if not tally(event):
         return Bound(0.0, 0.0, NAME, "nothing is released")
-    best, best_order = math.inf, 1
+    moments = _totals(event, max_lambda, direction)
+    values = [(moment - math.log(delta)) / order for order, moment in enumerate(moments, start=1)]
+    best = min(range(max_lambda), key=values.__getitem__)
+    return Bound(values[best], None, NAME, f"lambda {best + 1} of at most {max_lambda}, {direction}")
+
+
+def delta(
+    event: Event, epsilon: float, adjacency: Adjacency, max_lambda: int = 32, direction: Direction = "add"
+) -> Bound:
+    """Return delta = min over lambda of exp(T alpha(lambda) - lambda epsilon), the tail bound."""
+    require(supports(event, adjacency))
+    epsilon = check_epsilon(epsilon)
+    _check_options(max_lambda, direction)
+    infinite = non_private(event, NAME, infinite=1.0)
+    if infinite is not None:
+        return infinite
+    if not tally(event):
+        return Bound(0.0, 0.0, NAME, "nothing is released")
+    moments = _totals(event, max_lambda, direction)
+    logs = [moment - order * epsilon for order, moment in enumerate(moments, start=1)]
+    best = min(range(max_lambda), key=logs.__getitem__)
+    value = math.exp(min(logs[best], 0.0))
+    return Bound(value, None, NAME, f"lambda {best + 1} of at most {max_lambda}, {direction}")
+
+
+def _totals(event: Event, max_lambda: int, direction: Direction) -> list[float]:
+    """Return T alpha(lambda) of a composition for lambda = 1 .. max_lambda."""
+    totals = []
     for order in range(1, max_lambda + 1):
         total = 0.0
-        for leaf, times in counts:
+        for leaf, times in tally(event):
             rate = leaf.sampling_rate if isinstance(leaf, PoissonGaussian) else 1.0
             assert isinstance(leaf, PoissonGaussian | Gaussian)
             total += times * log_moment(order, leaf.noise_multiplier, rate, direction)
-        value = (total - math.log(delta)) / order
-        if value < best:
-            best, best_order = value, order
-    return Bound(best, None, NAME, f"lambda {best_order} of at most {max_lambda}, {direction}")
+        totals.append(total)
+    return totals
+
+
+def _check_options(max_lambda: int, direction: str) -> None:
+    if max_lambda < 1 or direction not in ("add", "both"):
+        raise InputError(f"max_lambda is {max_lambda!r} and direction {direction!r}: use >= 1 and add or both.")

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from dpinfer.accounting import renyi
-from dpinfer.accounting.base import Bound, check_delta, non_private, refusal, require
+from dpinfer.accounting.base import Bound, check_delta, check_epsilon, non_private, refusal, require
 from dpinfer.accounting.events import Adjacency, Event, SubsetGaussian, tally
 
 NAME = "wang"
@@ -64,13 +64,34 @@ def epsilon(event: Event, delta: float, adjacency: Adjacency, clips: float = 2.0
     infinite = non_private(event, NAME)
     if infinite is not None:
         return infinite
-    total = np.zeros(max_order - 1)
-    for leaf, times in tally(event):
-        assert isinstance(leaf, SubsetGaussian)
-        curve = functools.partial(_gaussian, mu=clips / leaf.noise_multiplier)
-        total += times * amplify(curve, leaf.sampling_rate, max_order)
+    total = _totals(event, clips, max_order)
     orders = np.arange(2, max_order + 1)
     values = total + math.log(1.0 / delta) / (orders - 1.0)
     best = int(np.argmin(values))
     detail = f"order {orders[best]}, sensitivity of {clips:g} clips"
     return Bound(float(values[best]) if total.any() else 0.0, None, NAME, detail)
+
+
+def delta(event: Event, epsilon: float, adjacency: Adjacency, clips: float = 2.0, max_order: int = 64) -> Bound:
+    """Return delta = min over orders of exp((a-1) (T e'(a) - epsilon))."""
+    require(supports(event, adjacency))
+    epsilon = check_epsilon(epsilon)
+    infinite = non_private(event, NAME, infinite=1.0)
+    if infinite is not None:
+        return infinite
+    total = _totals(event, clips, max_order)
+    orders = np.arange(2, max_order + 1)
+    logs = (orders - 1.0) * (total - epsilon)
+    best = int(np.argmin(logs))
+    value = math.exp(min(float(logs[best]), 0.0)) if total.any() else 0.0
+    return Bound(value, None, NAME, f"order {orders[best]}, sensitivity of {clips:g} clips")
+
+
+def _totals(event: Event, clips: float, max_order: int) -> Array:
+    """Return T e'(a) of a composition at the orders 2 .. max_order."""
+    total = np.zeros(max_order - 1)
+    for leaf, times in tally(event):
+        assert isinstance(leaf, SubsetGaussian)
+        curve = functools.partial(_gaussian, mu=clips / leaf.noise_multiplier)
+        total += times * amplify(curve, leaf.sampling_rate, max_order)
+    return total

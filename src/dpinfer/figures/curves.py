@@ -1,6 +1,5 @@
 """Curves with error bars over seeds."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
@@ -33,17 +32,3 @@ def published_points(axes: Axes, published: pd.DataFrame | None, x: str, name: s
     """Mark the paper's own values, if there are any."""
     if published is not None:
         axes.plot(published[x], published["value"], "x", color=PUBLISHED, label=name, zorder=5)
-
-
-def mean_bands(axes: Axes, metrics: pd.DataFrame, x: str, hue: str, name: Callable[[float], str]) -> None:
-    """Draw one line for each value of `hue`: the mean over seeds, in a band of one standard deviation."""
-    for number, (value, group) in enumerate(metrics.groupby(hue)):
-        spread = group.groupby(x)["value"].agg(["mean", "std"])
-        axes.plot(spread.index, spread["mean"], marker=".", color=f"C{number}", label=name(float(str(value))))
-        low, high = spread["mean"] - spread["std"], spread["mean"] + spread["std"]
-        axes.fill_between(spread.index, low, high, color=f"C{number}", alpha=0.2, linewidth=0)
-
-
-def epsilon_name(epsilon: float) -> str:
-    """How a privacy level is called in a legend."""
-    return "no privacy" if epsilon == float("inf") else rf"$\varepsilon = {epsilon:g}$"

@@ -21,7 +21,12 @@ class Project:
         Scale,
         Field(description="smoke: minutes for everything; laptop: two CPU cores; paper: the papers' own size."),
     ] = DEFAULT_SCALE
-    seed: Annotated[Seed, Field(description="Every random number of every experiment follows from it.")] = 0
+    seed: Annotated[
+        Seed,
+        Field(
+            description="Every random number of every fit follows from it; generated data name seeds of their own."
+        ),
+    ] = 0
     experiments: Annotated[
         Literal["all"] | tuple[str, ...],
         Field(description="all, or a list of experiments by name (the name of the file without .yaml)."),

@@ -14,10 +14,10 @@ def draw(metrics: pd.DataFrame, published: pd.DataFrame | None) -> Figure:
     """Draw the boxes, and the baseline that knows nothing of groups as a line."""
     del published  # the paper prints no numbers
     figure, axes = plt.subplots(figsize=(COLUMN_WIDTH, 2.5))
-    runs = metrics[(metrics["experiment"] == "d3p_fig4") & (metrics["arm"] != "steep")]
+    runs = metrics[metrics["experiment"] == "d3p_fig4"]
     labels = [EXTRA.get(arm, f"{epsilon:g}") for arm, epsilon in zip(runs["arm"], runs["epsilon"], strict=True)]
     sns.boxplot(data=runs.assign(level=labels), x="level", y="value", ax=axes, color="C0", width=0.6, fliersize=2)
-    baseline = metrics[(metrics["experiment"] == "d3p_baseline") & (metrics["data.records"] == 500)]
+    baseline = metrics[(metrics["experiment"] == "d3p_baseline")]
     axes.axhline(baseline["value"].item(), color="C3", linestyle="--", label="logistic regression without groups")
     axes.set(xlabel=r"$\varepsilon$ (replace one record, $\delta = 1/N$)", ylabel="test AUC")
     legend_above(axes)
