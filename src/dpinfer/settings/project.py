@@ -23,9 +23,7 @@ class Project:
     ] = DEFAULT_SCALE
     seed: Annotated[
         Seed,
-        Field(
-            description="Every random number of every fit follows from it; generated data name seeds of their own."
-        ),
+        Field(description="Every random number of every fit follows from it."),
     ] = 0
     experiments: Annotated[
         Literal["all"] | tuple[str, ...],
