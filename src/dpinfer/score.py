@@ -98,6 +98,9 @@ def reduce(selection: Selection, chosen: pd.DataFrame) -> float:
 
 
 def _standard_error(chosen: pd.DataFrame) -> str:
+    """Of the mean over seeds; what has no seeds has no error of this kind."""
+    if "seed" not in chosen:
+        return "exact"
     values = chosen["value"].to_numpy(float)
     return f"{values.std(ddof=1) / len(values) ** 0.5:.2g}" if len(values) > 1 else "one run"
 

@@ -20,7 +20,7 @@ def event(sigma: float, rate: float, steps: int) -> Event:
 def settings() -> list[tuple[float, float, int, float]]:
     """Where the package's default grid is known to be fine: moderate noise and a moderate loss."""
     rng = np.random.default_rng(11)
-    drawn = []
+    drawn: list[tuple[float, float, int, float]] = []
     while len(drawn) < SETTINGS:
         sigma, rate = float(rng.uniform(1.5, 4.0)), float(10 ** rng.uniform(-2.5, -1))
         steps, delta = int(10 ** rng.uniform(1, 3)), float(10 ** rng.uniform(-6, -3))

@@ -1,6 +1,7 @@
 """Hold every claim of the papers against the metrics: reproduced, differs, or not testable here."""
 
 import argparse
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +9,11 @@ import pandas as pd
 
 from dpinfer.atomic import replacing
 from dpinfer.provenance import Stamp
-from dpinfer.score import score
+from dpinfer.score import DIFFERS, score
 from dpinfer.settings.claim import Claims
 from dpinfer.settings.yaml import parse, read
+
+log = logging.getLogger(__name__)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,6 +35,8 @@ def main(arguments: argparse.Namespace) -> None:
         stated = parse(Claims, read(path), path)
         rows += [{"paper": path.stem, **score(claim, metrics)} for claim in stated.claims]
     card = pd.DataFrame(rows)
+    for claim in card.loc[(card["verdict"] == DIFFERS) & card["reason"].isna(), "id"]:
+        log.warning("%s differs, and its entry gives no reason", claim)
     with replacing(arguments.output) as temporary:
         card.to_csv(temporary, index=False)
     with replacing(arguments.output.with_suffix(".md")) as temporary:
