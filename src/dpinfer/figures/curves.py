@@ -6,8 +6,6 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 
-from dpinfer.figures.style import PUBLISHED
-
 
 def mean_curves(axes: Axes, metrics: pd.DataFrame, x: str, hue: str) -> None:
     """Draw one line for each value of `hue`: the mean over seeds, with bars of one standard error."""
@@ -26,9 +24,3 @@ def plain_curve(axes: Axes, metrics: pd.DataFrame, x: str, name: str, **style: A
     """Draw one line through values that have no seeds."""
     ordered = metrics.sort_values(x)
     axes.plot(ordered[x], ordered["value"], label=name, **style)
-
-
-def published_points(axes: Axes, published: pd.DataFrame | None, x: str, name: str) -> None:
-    """Mark the paper's own values, if there are any."""
-    if published is not None:
-        axes.plot(published[x], published["value"], "x", color=PUBLISHED, label=name, zorder=5)

@@ -4,12 +4,13 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from dpinfer.figures.curves import plain_curve, published_points
+from dpinfer.figures.curves import plain_curve
 from dpinfer.figures.style import COLUMN_WIDTH, legend_above
 
 
 def draw(metrics: pd.DataFrame, published: pd.DataFrame | None) -> Figure:
     """Draw the orders that matter, and all of them in an inset."""
+    del published  # the paper prints no numbers
     figure, axes = plt.subplots(figsize=(COLUMN_WIDTH, 2.6))
     near, far = (metrics[metrics["arm"] == arm] for arm in ("near", "far"))
     plain_curve(axes, near[near["metric"] == "epsilon"], "order", r"$\varepsilon$ at this order")
@@ -20,7 +21,6 @@ def draw(metrics: pd.DataFrame, published: pd.DataFrame | None) -> Figure:
     ):
         value = near.loc[near["metric"] == metric, "value"].item()
         axes.axhline(value, color=color, linestyle="--", label=f"{name}: {value:.3f}")
-    published_points(axes, published, "order", "paper, minimum")
     axes.set(xlabel=r"Rényi order $\alpha$", ylabel=r"$\varepsilon$ ($\delta = 10^{-5}$)", ylim=(0, 12))
     legend_above(axes, ncols=2)
     inset = axes.inset_axes((0.76, 0.45, 0.23, 0.4))
