@@ -1,16 +1,47 @@
 """From settings to what runs: the one file that sees every layer."""
 
 import zlib
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import jax
 
 from dpinfer import inference, models
+from dpinfer.atomic import read_json
+from dpinfer.data.base import Dataset, read
 from dpinfer.inference.base import Algorithm
 from dpinfer.mechanism.base import Mechanism
 from dpinfer.mechanism.exact import clip_only, exact
 from dpinfer.mechanism.gaussian import gaussian
 from dpinfer.settings.cell import Dpvi, Method
+from dpinfer.settings.yaml import parse
 from dpinfer.types import Key
+
+
+class OpenCell(NamedTuple):
+    """A calibrated cell, ready to be fitted or evaluated.
+
+    Attributes:
+        job: What its calibration says: names, labels, scale, seed, noise.
+        settings: Its settings.
+        dataset: Its data.
+        algorithm: Its algorithm, with the calibrated noise.
+    """
+
+    job: dict[str, Any]
+    settings: Method
+    dataset: Dataset
+    algorithm: Algorithm
+
+
+def open_cell(calibration: Path, data: Path) -> OpenCell:
+    """Read a cell's calibration and data, and build its algorithm."""
+    job = read_json(calibration)
+    del job["stamp"]
+    settings: Method = parse(Method, job["settings"], calibration)
+    dataset = read(data)
+    num_records = len(next(iter(dataset.train.values())))
+    return OpenCell(job, settings, dataset, build(settings, num_records, job["noise_multiplier"]))
 
 
 def build(settings: Method, num_records: int, noise_multiplier: float | None) -> Algorithm:

@@ -11,13 +11,10 @@ import pandas as pd
 
 from dpinfer import experiment, models
 from dpinfer.atomic import read_json, replacing
-from dpinfer.data.base import read
 from dpinfer.inference.base import Algorithm
 from dpinfer.inference.run import keys_for
 from dpinfer.models.base import Model
 from dpinfer.provenance import Stamp
-from dpinfer.settings.cell import Method
-from dpinfer.settings.yaml import parse
 from dpinfer.stages.fit import load_states
 from dpinfer.types import Key, Records
 
@@ -37,11 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(arguments: argparse.Namespace) -> None:
     """Write one row for each seed and metric, with the cell's labels and its two epsilons."""
     stamp = Stamp(arguments.code)
-    job = read_json(arguments.calibration)
-    dataset = read(arguments.data)
-    settings: Method = parse(Method, job["settings"], arguments.calibration)
-    num_records = len(next(iter(dataset.train.values())))
-    algorithm = experiment.build(settings, num_records, job["noise_multiplier"])
+    job, settings, dataset, algorithm = experiment.open_cell(arguments.calibration, arguments.data)
     states = load_states(arguments.fit, algorithm, dataset.train)
     test = {key: jnp.asarray(value) for key, value in dataset.test.items()}
     key = experiment.key_of(job["seed"], job["experiment"], f"{job['cell']}/evaluate")
@@ -65,7 +58,7 @@ def main(arguments: argparse.Namespace) -> None:
     ]
     with replacing(arguments.output) as temporary:
         pd.DataFrame(rows).to_csv(temporary, index=False)
-    stamp.write(arguments.output.with_suffix(".json"), **{key: job[key] for key in job if key != "stamp"})
+    stamp.write(arguments.output.with_suffix(".json"), **job)
 
 
 def _per_seed(metric: Any, keys: Key, algorithm: Algorithm, model: Model, states: Any, test: Records) -> jax.Array:

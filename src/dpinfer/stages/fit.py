@@ -10,14 +10,13 @@ import numpy as np
 
 from dpinfer import experiment
 from dpinfer.accounting.ledger import Claim, Ledger
-from dpinfer.atomic import read_json, replacing, to_json
-from dpinfer.data.base import Arrays, read
+from dpinfer.atomic import replacing, to_json
+from dpinfer.data.base import Arrays
 from dpinfer.inference.base import Algorithm
 from dpinfer.inference.checkpoint import Checkpoint
 from dpinfer.inference.run import keys_for, run_seeds
 from dpinfer.provenance import Stamp
 from dpinfer.settings.cell import Method
-from dpinfer.settings.yaml import parse
 
 DELTA = 1e-6
 """Stands in the ledger of a run without privacy, whose epsilon is infinite at every delta."""
@@ -36,11 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(arguments: argparse.Namespace) -> None:
     """Fit, check that all is finite and within budget, then write."""
     stamp = Stamp(arguments.code)
-    job = read_json(arguments.calibration)
-    dataset = read(arguments.data)
-    settings: Method = parse(Method, job["settings"], arguments.calibration)
-    num_records = len(next(iter(dataset.train.values())))
-    algorithm = experiment.build(settings, num_records, job["noise_multiplier"])
+    job, settings, dataset, algorithm = experiment.open_cell(arguments.calibration, arguments.data)
     key = experiment.key_of(job["seed"], job["experiment"], job["cell"])
     ledger = spent(settings, algorithm)
     keys = keys_for(key, settings.seeds)
@@ -56,7 +51,7 @@ def main(arguments: argparse.Namespace) -> None:
     checkpoint.remove()
     stamp.write(
         arguments.output.with_name("stamp.json"),
-        **{key: value for key, value in job.items() if key != "stamp"},
+        **job,
         standin=dataset.facts.get("standin", False),
     )
 
