@@ -22,7 +22,7 @@ def settings() -> list[tuple[float, float, int, float]]:
     rng = np.random.default_rng(11)
     drawn: list[tuple[float, float, int, float]] = []
     while len(drawn) < SETTINGS:
-        sigma, rate = float(rng.uniform(1.5, 4.0)), float(10 ** rng.uniform(-2.5, -1))
+        sigma, rate = float(rng.uniform(1.0, 4.0)), float(10 ** rng.uniform(-3, -1))
         steps, delta = int(10 ** rng.uniform(1, 3)), float(10 ** rng.uniform(-6, -3))
         if rate * math.sqrt(steps) / sigma < 1.0:
             drawn.append((sigma, rate, steps, delta))

@@ -15,7 +15,7 @@ rule fit:
         f"{PLAN.results}/benchmarks/fit/{{experiment}}/{{cell}}.tsv"
     conda:
         ENVIRONMENT
-    # Two fits at once on the same cores take ten times as long as one after the other.
+    # XLA uses every core, so two fits at once each take twice as long: one at a time costs nothing and halves memory.
     threads: 8
     resources:
         mem_mb=4000,
