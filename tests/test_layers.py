@@ -9,11 +9,11 @@ import dpinfer
 from dpinfer.digest import closure
 
 ROOT = Path(dpinfer.__file__).parent
-EVERYWHERE = {"", "atomic", "errors", "types", "settings"}
+EVERYWHERE = {"", "atomic", "errors", "tree", "types", "settings"}
 MAY_IMPORT = {
     "settings": set(),
     "accounting": set(),
-    "data": set(),
+    "data": {"machine"},
     "models": set(),
     "sampling": {"accounting.events"},
     "mechanism": {"accounting.events", "sampling"},

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from dpinfer import machine
 from dpinfer.errors import InputError
 
 COMMANDS = {
@@ -32,8 +33,6 @@ STAGES = {
     "schema": "write the JSON schemas of the config files",
 }
 GROUPS = {"for you": COMMANDS, "stages of the pipeline": STAGES}
-DEVICE = "DPINFER_DEVICE"
-PLATFORMS = {"auto": None, "cpu": "cpu", "gpu": "gpu"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -41,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = _parser().parse_args(arguments)
     logging.basicConfig(format="%(message)s")
     logging.getLogger("dpinfer").setLevel(logging.INFO)
-    _choose_device(chosen.device)
+    machine.prepare(chosen.device)
     # Verbs are imported one at a time: most need neither JAX nor the accountants.
     package = "commands" if chosen.verb in COMMANDS else "stages"
     stage = importlib.import_module(f"dpinfer.{package}.{chosen.verb}")
@@ -52,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"unrecognized arguments: {' '.join(others)}")
     understood.others = others
     try:
-        _require(chosen.device)
+        machine.require(chosen.device)
         code = stage.main(understood) or 0
         sys.stdout.flush()
         return code
@@ -79,27 +78,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--device",
-        choices=PLATFORMS,
-        default=os.environ.get(DEVICE, "auto"),
-        help=f"what JAX computes on (default: {DEVICE} or auto)",
+        choices=machine.PLATFORMS,
+        default=os.environ.get(machine.DEVICE, "auto"),
+        help=f"what JAX computes on (default: {machine.DEVICE} or auto)",
     )
     parser.add_argument("verb", choices=COMMANDS | STAGES, metavar="verb")
     parser.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     return parser
-
-
-def _choose_device(device: str) -> None:
-    """Tell JAX, before anything imports it."""
-    platform = PLATFORMS[device]
-    if platform is not None:
-        os.environ["JAX_PLATFORMS"] = platform
-
-
-def _require(device: str) -> None:
-    """Stop where a stage needs JAX and JAX cannot compute on the device that was asked for."""
-    jax = sys.modules.get("jax")
-    try:
-        if jax is not None:
-            jax.devices()
-    except RuntimeError as error:
-        raise InputError(f"device is {device}, but JAX finds none on this machine") from error

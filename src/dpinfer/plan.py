@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from dpinfer.atomic import to_json
 from dpinfer.digest import digest
 from dpinfer.errors import InputError
+from dpinfer.machine import DEVICE
 from dpinfer.settings.cell import Cell
 from dpinfer.settings.claim import Claims
 from dpinfer.settings.data import Data
@@ -20,7 +21,6 @@ from dpinfer.settings.explain import suggest
 from dpinfer.settings.project import Project
 from dpinfer.settings.yaml import parse, read
 
-DEVICE = "DPINFER_DEVICE"
 DATA_DIR = "DPINFER_DATA"
 
 

@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-import platformdirs
-
+from dpinfer import machine
 from dpinfer.atomic import replacing
 from dpinfer.data import catalog
 from dpinfer.data.base import Fetched
@@ -19,7 +18,7 @@ from dpinfer.data.clients import UnavailableError, obtain
 from dpinfer.data.decode import UndecodableError, decode
 from dpinfer.errors import InputError
 
-DATA_VARIABLE, CACHE_VARIABLE, OFFLINE_VARIABLE = "DPINFER_DATA", "DPINFER_CACHE", "DPINFER_OFFLINE"
+DATA_VARIABLE, OFFLINE_VARIABLE = "DPINFER_DATA", "DPINFER_OFFLINE"
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +60,7 @@ class Fetcher:
         self.data_dir = data_dir or (Path(named).expanduser() if named else None)
         if self.data_dir is not None and not self.data_dir.is_dir():
             raise InputError(f"the data folder {self.data_dir} does not exist or is no folder")
-        self.cache_dir = Path(os.environ.get(CACHE_VARIABLE) or platformdirs.user_cache_dir("dpinfer"))
+        self.cache_dir = machine.cache_dir()
         self.offline = os.environ.get(OFFLINE_VARIABLE, "") not in ("", "0")
 
     def __call__(self, name: str) -> Fetched:
@@ -174,5 +173,5 @@ def _writing(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise InputError(
-            f"{path} cannot be written ({error.strerror}): set {CACHE_VARIABLE} to a folder of yours"
+            f"{path} cannot be written ({error.strerror}): set {machine.CACHE} to a folder of yours"
         ) from error

@@ -21,6 +21,7 @@ from dpinfer.sampling.base import Batch, Sampler, take
 from dpinfer.sampling.poisson import poisson
 from dpinfer.sampling.subset import subset
 from dpinfer.settings.cell import Dpvi
+from dpinfer.tree import normal_like
 from dpinfer.types import Key, Records, Tree
 
 OPTIMISERS = {"adam": optax.adam, "adagrad": optax.adagrad, "sgd": optax.sgd}
@@ -66,7 +67,7 @@ def build(settings: Dpvi, model: Model, mechanism: Mechanism, num_records: int) 
         shapes = jax.tree.map(
             lambda leaf: jax.ShapeDtypeStruct((size, *leaf.shape), leaf.dtype), state.guide["loc"]
         )
-        unit = optax.tree.random_like(key_unit, shapes, jax.random.normal)
+        unit = normal_like(key_unit, shapes)
         local = model.local(key_local, size)
         return Randomness(batch, unit, local, mechanism.random(key_noise, state.guide))
 
@@ -85,7 +86,7 @@ def build(settings: Dpvi, model: Model, mechanism: Mechanism, num_records: int) 
         return State(optax.apply_updates(state.guide, change), memory), ()
 
     def draw(key: Key, state: State) -> Tree:
-        return _at(state.guide, optax.tree.random_like(key, state.guide["loc"], jax.random.normal))
+        return _at(state.guide, normal_like(key, state.guide["loc"]))
 
     def event(num_steps: int) -> Event:
         return Repeat(event=sampler.event(mechanism.event), count=num_steps)

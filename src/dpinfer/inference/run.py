@@ -12,13 +12,12 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.sharding import Mesh, NamedSharding
-from jax.sharding import PartitionSpec as Spec
 from tqdm import tqdm
 
 from dpinfer.errors import InputError
 from dpinfer.inference.base import Algorithm
 from dpinfer.inference.checkpoint import Checkpoint
+from dpinfer.inference.compiled import over_seeds, spread
 from dpinfer.types import Key, Records
 
 BLOCK_BYTES = 1 << 21
@@ -90,10 +89,11 @@ def run_seeds(
     if num_steps < 1 or num_steps % segment:
         raise InputError(f"the number of steps is {num_steps}, but should be a positive multiple of {segment}")
     length = _chunk(num_steps, segment)
-    mesh, keys, seeds = _spread(keys)
-    states = _over_seeds(mesh, lambda key, data: algorithm.init(jax.random.fold_in(key, 0), data))(keys, records)
+    mesh, keys, seeds = spread(keys)
+    start = over_seeds(mesh, lambda key, data: algorithm.init(jax.random.fold_in(key, 0), data), keys, records)
+    states = start(keys, records)
     plan = Plan(algorithm, length, segment if record else length, record)
-    advance = _over_seeds(mesh, partial(_advance, plan), extra=1)
+    advance = over_seeds(mesh, partial(_advance, plan), (keys, states), records, jnp.asarray(0))
     done, traces = 0, list[list[np.ndarray]]()
     if checkpoint is not None and (kept := checkpoint.read(states)) is not None:
         done, traces = kept.done, kept.traces
@@ -124,15 +124,19 @@ def _advance(plan: Plan, key_state: tuple[Key, Any], records: Records, done: jax
     """Go on from step `done`, for one seed."""
     key, state = key_state
     algorithm = plan.algorithm
-    block = _block(algorithm, key, state, plan.segment)
+    shapes = jax.eval_shape(algorithm.random, key, state)
+    block = _block(shapes, plan.segment)
 
-    def one(state: Any, randomness: Any) -> tuple[Any, Any]:
+    def one(state: Any, flat: Any) -> tuple[Any, Any]:
+        randomness = jax.tree.map(lambda leaf, like: leaf.reshape(like.shape), flat, shapes)
         return algorithm.update(randomness, state, records)
 
     def blocks(state: Any, first: jax.Array) -> tuple[Any, Any]:
         keys = jax.vmap(lambda step: jax.random.fold_in(key, step))(first + jnp.arange(block))
         drawn = jax.vmap(lambda own: algorithm.random(own, state))(keys)
-        state, infos = jax.lax.scan(one, state, drawn, length=block)
+        # Flat, because the loop over steps reorders axes, which is slow where the last ones are short.
+        flat = jax.tree.map(lambda leaf: leaf.reshape(block, -1), drawn)
+        state, infos = jax.lax.scan(one, state, flat, length=block)
         return state, jax.tree.map(lambda leaf: leaf[-1], infos)
 
     def segments(state: Any, first: jax.Array) -> tuple[Any, Any]:
@@ -143,10 +147,9 @@ def _advance(plan: Plan, key_state: tuple[Key, Any], records: Records, done: jax
     return jax.lax.scan(segments, state, done + 1 + jnp.arange(0, plan.length, plan.segment))
 
 
-def _block(algorithm: Algorithm, key: Key, state: Any, size: int) -> int:
+def _block(drawn: Any, size: int) -> int:
     """How many steps' randomness is drawn at once: a divisor of the segment that fits the cache."""
-    drawn = jax.tree.leaves(jax.eval_shape(algorithm.random, key, state))
-    bytes_per_step = sum(math.prod(leaf.shape) * 4 for leaf in drawn)
+    bytes_per_step = sum(math.prod(leaf.shape) * 4 for leaf in jax.tree.leaves(drawn))
     return _divisor(size, max(1, min(MOST_BLOCK, BLOCK_BYTES // max(bytes_per_step, 1))))
 
 
@@ -163,23 +166,6 @@ def _divisor(number: int, most: int) -> int:
     """The largest divisor of `number` up to `most`."""
     small = (d for d in range(1, math.isqrt(number) + 1) if number % d == 0)
     return max(d for pair in ((d, number // d) for d in small) for d in pair if d <= most)
-
-
-def _spread(keys: Key) -> tuple[Mesh, Key, int]:
-    """Place the seeds on all devices, padding them to equal shares; padding is cut off at the end."""
-    devices = jax.devices()
-    seeds = keys.shape[0]
-    mesh = Mesh(np.array(devices[:seeds]), ("seed",))
-    padded = jnp.concatenate([keys, jnp.repeat(keys[:1], -seeds % mesh.size, axis=0)])
-    return mesh, jax.device_put(padded, NamedSharding(mesh, Spec("seed"))), seeds
-
-
-def _over_seeds(mesh: Mesh, function: Callable[..., Any], extra: int = 0) -> Callable[..., Any]:
-    """Compile a function of (per seed, shared, ...) for all seeds: a loop of its own on every device."""
-    shared = (None,) * (1 + extra)
-    mapped = jax.vmap(function, in_axes=(0, *shared))
-    specs = (Spec("seed"), *(Spec(),) * (1 + extra))
-    return jax.jit(jax.shard_map(mapped, mesh=mesh, in_specs=specs, out_specs=Spec("seed"), check_vma=False))
 
 
 def keys_for(key: Key, seeds: int) -> Key:

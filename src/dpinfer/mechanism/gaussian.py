@@ -4,12 +4,12 @@ import math
 
 import jax
 import jax.numpy as jnp
-import optax
 
 from dpinfer.accounting.events import Gaussian
 from dpinfer.errors import InputError
 from dpinfer.mechanism.base import Mechanism
 from dpinfer.mechanism.per_example import clipped_sum
+from dpinfer.tree import normal_like
 from dpinfer.types import Key, Loss, Tree
 
 
@@ -26,13 +26,14 @@ def gaussian(clip: float, noise_multiplier: float, micro_batch: int | None = Non
     """
     if not 0 < clip < math.inf:
         raise InputError(f"the clip is {clip}, but should be positive and finite")
+    # Arrays, which the loop passes to its program as arguments: other values need no other program.
+    bound, scale = jnp.asarray(clip), jnp.asarray(noise_multiplier * clip)
 
     def random(key: Key, parameters: Tree) -> Tree:
-        return optax.tree.random_like(key, parameters, jax.random.normal)
+        return normal_like(key, parameters)
 
     def release(noise: Tree, loss: Loss, parameters: Tree, examples: Tree, mask: jax.Array) -> Tree:
-        total = clipped_sum(loss, parameters, examples, mask, clip, micro_batch)
-        scale = noise_multiplier * clip
-        return jax.tree.map(lambda value, unit: value + jnp.asarray(scale, value.dtype) * unit, total, noise)
+        total = clipped_sum(loss, parameters, examples, mask, bound, micro_batch)
+        return jax.tree.map(lambda value, unit: value + scale.astype(value.dtype) * unit, total, noise)
 
     return Mechanism(random, release, Gaussian(noise_multiplier=noise_multiplier))

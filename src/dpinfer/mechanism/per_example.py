@@ -8,7 +8,12 @@ from dpinfer.types import Loss, Tree
 
 
 def clipped_sum(
-    loss: Loss, parameters: Tree, examples: Tree, mask: jax.Array, clip: float, micro_batch: int | None = None
+    loss: Loss,
+    parameters: Tree,
+    examples: Tree,
+    mask: jax.Array,
+    clip: float | jax.Array,
+    micro_batch: int | None = None,
 ) -> Tree:
     """Sum the gradients of the loss over examples, each scaled down to joint L2 norm `clip` over all leaves.
 

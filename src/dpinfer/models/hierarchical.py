@@ -12,6 +12,7 @@ from jax.scipy.stats import norm
 
 from dpinfer.models.base import Model
 from dpinfer.settings.model import Hierarchical
+from dpinfer.tree import normal_like
 from dpinfer.types import Key, Records, Tree
 
 
@@ -26,7 +27,7 @@ def build(settings: Hierarchical) -> Model:
         return norm.logpdf(effects, scale=settings.prior_std).sum()
 
     def local(key: Key, count: int) -> dict[str, jax.Array]:
-        return {"deviation": jax.random.normal(key, (count, settings.features))}
+        return {"deviation": normal_like(key, jnp.empty((count, settings.features)))}
 
     def log_likelihood(effects: Tree, record: Records) -> jax.Array:
         weights = effects @ record["group_features"] + record["deviation"]

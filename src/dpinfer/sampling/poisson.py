@@ -14,7 +14,7 @@ from scipy.stats import binom
 from dpinfer.accounting.events import Event, PoissonGaussian
 from dpinfer.errors import InputError
 from dpinfer.sampling.base import Batch, Sampler, on_sample, require_size
-from dpinfer.sampling.feistel import permute, round_keys
+from dpinfer.sampling.feistel import ROUNDS, permute
 from dpinfer.types import Key
 
 OVERFLOW = 1e-12
@@ -34,10 +34,10 @@ def poisson(num_records: int, sampling_rate: float, num_steps: int) -> Sampler:
     high, low = (jnp.asarray(words) for words in thresholds(num_records, sampling_rate, size))
 
     def draw(key: Key) -> Batch:
-        key_count, key_records = jax.random.split(key)
+        # One call for all words of a batch: every call adds to the time that a program takes to compile.
+        words = jax.random.bits(key, (2 + ROUNDS,), jnp.uint32)
         positions = jnp.arange(size)
-        count = _count(jax.random.bits(key_count, (2,), jnp.uint32), high, low)
-        return Batch(permute(round_keys(key_records), positions, num_records), positions < count)
+        return Batch(permute(words[2:], positions, num_records), positions < _count(words[:2], high, low))
 
     def event(whole: Event) -> Event:
         return on_sample(whole, lambda noise: PoissonGaussian(noise_multiplier=noise, sampling_rate=sampling_rate))
