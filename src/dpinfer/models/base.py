@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import jax
 
+from dpinfer.errors import InputError
 from dpinfer.types import Key, Records, Tree
 
 
@@ -14,6 +15,12 @@ def nothing_local(key: Key, count: int) -> dict[str, jax.Array]:
     return {}
 
 
+def no_outcome(key: Key, parameters: Tree, records: Records) -> jax.Array:
+    """For models of the records as a whole, of which nothing is set apart to be predicted."""
+    del key, parameters, records
+    raise InputError("this model predicts no outcome, so only the metric log_likelihood can be evaluated of it")
+
+
 class Model(NamedTuple):
     """A Bayesian model of independent records.
 
@@ -21,7 +28,8 @@ class Model(NamedTuple):
         init: `(key, records) -> parameters`; of the records it may use the shapes alone, which are public.
         log_prior: `(parameters) -> ()`.
         log_likelihood: `(parameters, one record) -> ()`.
-        predict: `(key, parameters, records) -> (n,)` mean of the outcome, or a draw whose mean it is.
+        predict: `(key, parameters, records) -> (n,)` mean of the outcome, or a draw whose mean it is;
+            `no_outcome` where there is none.
         local: `(key, n) -> entries` that join n records: draws of what the model integrates out for each.
     """
 

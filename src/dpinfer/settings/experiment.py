@@ -12,11 +12,14 @@ from pydantic.dataclasses import dataclass
 from dpinfer.errors import InputError
 from dpinfer.settings.base import STRICT
 from dpinfer.settings.cell import Cell, Method
+from dpinfer.settings.model import Mixture
 from dpinfer.settings.project import Scale
 from dpinfer.settings.study import Study
 from dpinfer.settings.yaml import parse
 
-Metric = Literal["accuracy", "auc"]
+Metric = Literal["accuracy", "auc", "log_likelihood"]
+OF_OUTCOMES = ("accuracy", "auc")
+"""Metrics of predictions, which a model of whole records does not make."""
 Table = dict[str, Any]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 
@@ -167,3 +170,8 @@ def _refuse_unevaluated(path: Path, experiment: Experiment, cells: list[PlannedC
         raise InputError(f"{path}: {fits[0].name} is a fit among studies: an experiment has one kind of cell")
     if bool(fits) != bool(experiment.metrics):
         raise InputError(f"{path}: metrics should name what is evaluated of fits, and be left out of studies")
+    wrong = [metric for metric in experiment.metrics if metric in OF_OUTCOMES]
+    if wrong and any(
+        isinstance(cell.settings, Cell) and isinstance(cell.settings.model, Mixture) for cell in fits
+    ):
+        raise InputError(f"{path}: metrics names {wrong[0]}, but the model mixture predicts no outcome")

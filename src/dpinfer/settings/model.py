@@ -29,4 +29,18 @@ class Hierarchical:
     features: Annotated[Count, Field(description="Number of features of a record.")] = 5
 
 
-Model = Annotated[Logistic | Hierarchical, Field(discriminator="name")]
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Mixture:
+    """Mixture of spherical Gaussians with even Dirichlet weights and standard normal means."""
+
+    name: Literal["mixture"] = "mixture"
+    components: Annotated[int, Field(ge=2, description="Number of components.")] = 5
+    prior_on: Annotated[
+        Literal["deviation", "variance"],
+        Field(description="Whether the inverse gamma prior is on a component's standard deviation or variance."),
+    ] = "deviation"
+    shape: Annotated[Positive, Field(description="Shape of the inverse gamma prior.")] = 1.0
+    rate: Annotated[Positive, Field(description="Scale of the inverse gamma prior, the rate of 1/s.")] = 1.0
+
+
+Model = Annotated[Logistic | Hierarchical | Mixture, Field(discriminator="name")]

@@ -1,0 +1,82 @@
+"""Mixture of spherical Gaussians (d3p, PoPETs 2022, Appendix A; DPVI, arXiv:1610.08749), components summed out.
+
+pi ~ Dirichlet(1), mu_k ~ N(0, I), s_k ~ InverseGamma(shape, rate), p(x) = sum_k pi_k N(x; mu_k, v_k I), where s_k
+is the deviation sqrt(v_k), as in d3p, or the variance v_k, as in DPVI.
+
+Parameters are unconstrained: `sticks` (K - 1,), `means` (K, D) and `log_spread` (K,) with s_k = exp(log_spread_k).
+Weights break a stick of length one, piece k taking the share sigmoid(sticks_k - log(K - k)) of what is left, so
+that zeros are equal weights. The prior is the density of these parameters, with the Jacobians of both maps.
+"""
+
+import math
+
+import jax
+import jax.numpy as jnp
+from jax.scipy.special import gammaln, logsumexp
+from jax.scipy.stats import norm
+
+from dpinfer.models.base import Model, no_outcome
+from dpinfer.settings.model import Mixture
+from dpinfer.types import Key, Records, Tree
+
+START_STD = 0.1
+"""Parameters start at draws of this width: equal components would all have the same expected gradient."""
+
+MOST_EXPONENT = 30.0
+"""Its exponential, squared in the norm of a gradient, still fits single precision."""
+
+
+def build(settings: Mixture) -> Model:
+    """Build the model for records with `x` of shape (D,)."""
+    count, shape, rate = settings.components, settings.shape, settings.rate
+
+    def init(key: Key, records: Records) -> Tree:
+        shapes = {"sticks": (count - 1,), "means": (count, records["x"].shape[-1]), "log_spread": (count,)}
+        keys = jax.random.split(key, len(shapes))
+        return {
+            name: START_STD * jax.random.normal(own, size)
+            for own, (name, size) in zip(keys, shapes.items(), strict=True)
+        }
+
+    def log_prior(parameters: Tree) -> jax.Array:
+        log_spread = parameters["log_spread"]
+        # The density of log s: that of s, times s.
+        log_gamma = shape * jnp.log(rate) - gammaln(shape) - shape * log_spread - rate * _exp(-log_spread)
+        # Dirichlet(1) is uniform with density (K - 1)!.
+        log_dirichlet = gammaln(count) + _log_jacobian(parameters["sticks"])
+        return log_dirichlet + norm.logpdf(parameters["means"]).sum() + log_gamma.sum()
+
+    def log_likelihood(parameters: Tree, record: Records) -> jax.Array:
+        power = 2.0 if settings.prior_on == "deviation" else 1.0
+        log_variance = power * parameters["log_spread"]
+        distance = ((record["x"] - parameters["means"]) ** 2).sum(axis=1)
+        normaliser = record["x"].shape[0] * (math.log(2 * math.pi) + log_variance)
+        each = -(normaliser + distance * _exp(-log_variance)) / 2
+        return logsumexp(log_weights(parameters["sticks"]) + each)
+
+    return Model(init, log_prior, log_likelihood, no_outcome)
+
+
+def log_weights(sticks: jax.Array) -> jax.Array:
+    """Logarithms of the weights, (K,); they stay finite where a weight itself would vanish in single precision."""
+    logits = _logits(sticks)
+    left = jnp.concatenate([jnp.zeros(1), jnp.cumsum(jax.nn.log_sigmoid(-logits))])
+    return left + jnp.concatenate([jax.nn.log_sigmoid(logits), jnp.zeros(1)])
+
+
+def _log_jacobian(sticks: jax.Array) -> jax.Array:
+    """Log-determinant of the map from sticks to the first K - 1 weights, whose matrix is triangular."""
+    return (log_weights(sticks)[:-1] + jax.nn.log_sigmoid(-_logits(sticks))).sum()
+
+
+def _exp(x: jax.Array) -> jax.Array:
+    """exp(x), and beyond `MOST_EXPONENT` its tangent there.
+
+    A wide guide draws spreads so narrow that a gradient would overflow, and clipping cannot bound what is not
+    finite. On the tangent it keeps its direction; the density changes only where it is zero in single precision.
+    """
+    return jnp.exp(jnp.minimum(x, MOST_EXPONENT)) * (1 + jnp.maximum(x - MOST_EXPONENT, 0))
+
+
+def _logits(sticks: jax.Array) -> jax.Array:
+    return sticks - jnp.log(jnp.arange(sticks.shape[0], 0, -1))

@@ -1,0 +1,71 @@
+"""What the methods of `DPSVI` accept, and what they refuse because it cannot be private."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpyro.optim import Minimize
+
+from dpinfer.errors import InputError
+from dpinfer.types import Key, Tree
+
+Args = tuple[Tree, ...]
+
+
+def typed(key: Any) -> Key:
+    """A typed key; raw ones, as `jax.random.PRNGKey` gives, are wrapped."""
+    if not isinstance(key, jax.Array):
+        raise InputError(f"the random key is {key!r}, but should be one that jax.random.key gives")
+    return key if jnp.issubdtype(key.dtype, jax.dtypes.prng_key) else jax.random.wrap_key_data(key)
+
+
+def length(args: Args) -> int:
+    """The number of records in positional arguments."""
+    lengths = {jnp.shape(leaf)[0] if jnp.ndim(leaf) else None for leaf in jax.tree.leaves(args)}
+    if len(lengths) != 1 or None in lengths:
+        raise InputError(
+            "the positional arguments should be records, arrays of one and the same length: "
+            "pass constants by keyword"
+        )
+    return lengths.pop() or 0
+
+
+def divide(kwargs: dict[str, Any]) -> tuple[dict[str, Any], tuple[tuple[str, Any], ...]]:
+    """Keyword arguments that are arrays, and the others, by which a program is compiled."""
+    arrays = {name: value for name, value in kwargs.items() if isinstance(value, jax.Array | np.ndarray)}
+    return arrays, tuple((name, value) for name, value in kwargs.items() if name not in arrays)
+
+
+def refuse_records(kwargs: dict[str, Any], size: int) -> None:
+    """Stop where records seem to come by keyword: all of them would then enter every single gradient."""
+    for name, value in kwargs.items():
+        if any(jnp.ndim(leaf) and jnp.shape(leaf)[0] == size for leaf in jax.tree.leaves(value)):
+            raise InputError(
+                f"the keyword argument {name} has as many entries as there are records: pass records by position, "
+                "so that each is clipped, and public constants to the constructor"
+            )
+
+
+def refuse_optimiser(optim: Any, state: Any) -> None:
+    """Stop where an optimiser uses more of the records than the perturbed gradient, as the value of the loss."""
+    nothing = jax.tree.map(jnp.zeros_like, optim.get_params(state))
+    after = [jax.tree.leaves(optim.update(nothing, state, value=jnp.asarray(value))) for value in (0.0, 1e3)]
+    same = all(np.array_equal(one, other, equal_nan=True) for one, other in zip(*after, strict=True))
+    if isinstance(optim, Minimize) or not same:
+        raise InputError("the optimiser looks at the loss, which no noise protects: choose another")
+
+
+def refuse_forward_mode(is_asked_for: bool) -> None:
+    """Stop where gradients should be taken in another way than one by one."""
+    if is_asked_for:
+        raise InputError("forward_mode_differentiation is not available: records' gradients are in reverse mode")
+
+
+def refuse_non_finite(finite: dict[str, Any]) -> None:
+    """Raise for the first parameter, and the step of a run, whose gradient is not finite."""
+    for name, steps in finite.items():
+        if isinstance(steps, jax.core.Tracer) or np.all(steps):
+            continue
+        where = f" in step {int(np.argmin(steps)) + 1}" if np.ndim(steps) else ""
+        raise FloatingPointError(f"the gradient of the parameter {name} is not finite{where}")

@@ -1,0 +1,45 @@
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib import pyplot as plt
+from matplotlib.collections import PolyCollection
+
+from dpinfer.figures import style
+from dpinfer.figures.levels import bands, boxes
+
+RUNS = pd.DataFrame(
+    [
+        {"arm": arm, "epsilon": epsilon, "num_steps": steps, "value": steps / 1000 + shift}
+        for arm, epsilon in (("private", 1.0), ("private", 2.0), ("exact", float("inf")))
+        for steps in (100, 200)
+        for shift in (-0.1, 0.0, 0.1)
+    ]
+)
+
+
+@pytest.fixture(autouse=True)
+def _no_window() -> Iterator[None]:
+    style.apply()
+    yield
+    plt.close("all")
+
+
+def test_a_band_is_the_mean_and_one_standard_deviation_of_each_level() -> None:
+    _, axes = bands(RUNS, "num_steps")
+    assert [line.get_label() for line in axes.lines] == [r"$\varepsilon = 1$", r"$\varepsilon = 2$", "no privacy"]
+    np.testing.assert_allclose(np.asarray(axes.lines[0].get_xydata()), [[100, 0.1], [200, 0.2]])
+    band = axes.collections[0]
+    assert isinstance(band, PolyCollection)
+    corners = band.get_paths()[0].get_extents()
+    np.testing.assert_allclose([corners.ymin, corners.ymax], [0.0, 0.3], atol=1e-12)
+
+
+def test_boxes_are_named_by_epsilon_or_by_what_stands_for_it() -> None:
+    figure = boxes(RUNS, 0.15, "replace one record")
+    axes = figure.axes[0]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "2", "none"]
+    dashed = [line for line in axes.lines if line.get_label() == "logistic regression without groups"]
+    assert list(np.asarray(dashed[0].get_ydata())) == [0.15, 0.15]
+    assert "replace one record" in axes.get_xlabel()
