@@ -9,6 +9,7 @@ import pandas as pd
 from dpinfer.errors import InputError
 from dpinfer.settings.claim import Claim, Selection
 
+NOTHING: pd.Series = pd.Series(dtype=float)
 REPRODUCED, DIFFERS, NOT_TESTABLE = "reproduced", "differs", "not testable here"
 
 
@@ -19,12 +20,14 @@ def score(claim: Claim, metrics: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
         claim: What is claimed and how it is computed.
         metrics: Metrics by experiment; a claim about a cell that was not run is not testable.
     """
-    rows = [select(value, metrics) for value in claim.values]
-    obstacle = _obstacle(claim, rows)
+    selections = [part for value in claim.values for part in _parts(value)]
+    rows = [select(selection, metrics) for selection in selections]
+    obstacle = _obstacle(selections, rows)
     if obstacle:
         rows = []
-    ours = [reduce(value, chosen) for value, chosen in zip(claim.values, rows, strict=False)]
-    margins = _margins(claim, rows)
+    amounts = [] if obstacle else [_amount(claim, value, metrics) for value in claim.values]
+    ours = [float(amount.iloc[0]) for amount in amounts]
+    margins = pd.concat([after - before for before, after in pairwise(amounts)]) if len(amounts) > 1 else NOTHING
     return {
         "id": claim.id,
         "where": claim.where,
@@ -51,14 +54,20 @@ def verdict(claim: Claim, ours: list[float], margins: pd.Series) -> str:
             and (claim.at_most is None or ours[0] <= claim.at_most)
         )
     else:
-        holds = bool((margins > -claim.tolerance).all())
+        # A place that one of the curves does not have says nothing about their order.
+        holds = bool((margins.dropna() > -claim.tolerance).all())
     return REPRODUCED if holds else DIFFERS
 
 
-def _margins(claim: Claim, rows: list[pd.DataFrame]) -> pd.Series:
-    """By how much each value exceeds the one before it, at every place where the order must hold."""
-    groups = [_by_place(claim, value, chosen) for value, chosen in zip(claim.values, rows, strict=False)]
-    return pd.concat([after - before for before, after in pairwise(groups)]) if len(groups) > 1 else pd.Series()
+def _parts(selection: Selection) -> list[Selection]:
+    """A selection and all that is taken off it."""
+    return [selection, *([] if selection.minus is None else _parts(selection.minus))]
+
+
+def _amount(claim: Claim, selection: Selection, metrics: Mapping[str, pd.DataFrame]) -> pd.Series:
+    """The number of a selection, at every place along which the order must hold."""
+    amount = _by_place(claim, selection, select(selection, metrics))
+    return amount if selection.minus is None else amount - _amount(claim, selection.minus, metrics)
 
 
 def _by_place(claim: Claim, selection: Selection, chosen: pd.DataFrame) -> pd.Series:
@@ -74,8 +83,8 @@ def _by_place(claim: Claim, selection: Selection, chosen: pd.DataFrame) -> pd.Se
 def _shown(claim: Claim, ours: list[float], margins: pd.Series) -> str:
     if claim.along is None or margins.empty:
         return ", ".join(f"{value:.4g}" for value in ours)
-    held = int((margins > -claim.tolerance).sum())
-    return f"holds at {held} of {len(margins)} values of {claim.along}, least margin {margins.min():.3g}"
+    held = (margins.dropna() > -claim.tolerance).groupby(level=0).all()
+    return f"holds at {held.sum()} of {len(held)} values of {claim.along}, least margin {margins.min():.3g}"
 
 
 def select(selection: Selection, metrics: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -110,9 +119,9 @@ def _range(rows: list[pd.DataFrame], column: str) -> str:
     return " to ".join(f"{value:.3g}" for value in dict.fromkeys(values[:1] + values[-1:]))
 
 
-def _obstacle(claim: Claim, rows: list[pd.DataFrame]) -> str | None:
-    """Why the metrics at hand say nothing about the claim, if so."""
-    for selection, chosen in zip(claim.values, rows, strict=True):
+def _obstacle(selections: list[Selection], rows: list[pd.DataFrame]) -> str | None:
+    """Why the metrics at hand say nothing about a claim, if so."""
+    for selection, chosen in zip(selections, rows, strict=True):
         if chosen.empty:
             wanted = ", ".join(f"{key} {value}" for key, value in selection.where.items())
             return f"{selection.experiment} was not run for {wanted or selection.metric} at this scale"

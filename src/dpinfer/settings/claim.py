@@ -22,6 +22,9 @@ class Selection:
     reduce: Annotated[Literal["mean", "sd", "min", "max"], Field(description="How the seeds are reduced.")] = (
         "mean"
     )
+    minus: Annotated[
+        "Selection | None", Field(description="What is taken off the number, for claims about differences.")
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)

@@ -56,6 +56,16 @@ def refuse_optimiser(optim: Any, state: Any) -> None:
         raise InputError("the optimiser looks at the loss, which no noise protects: choose another")
 
 
+def refuse_informed_start(alone: dict[str, Any], together: dict[str, Any]) -> None:
+    """Stop where parameters start otherwise on one record than on many: no noise protects that."""
+    for name, value in together.items():
+        if not np.array_equal(value, alone[name], equal_nan=True):
+            raise InputError(
+                f"the parameter {name} starts from the values of the records, which no noise protects: "
+                "start it from a constant"
+            )
+
+
 def refuse_forward_mode(is_asked_for: bool) -> None:
     """Stop where gradients should be taken in another way than one by one."""
     if is_asked_for:

@@ -6,7 +6,6 @@ from typing import Any, Self
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from numpyro.infer import SVI
 from numpyro.infer.svi import SVIRunResult, SVIState
 
@@ -18,10 +17,10 @@ from dpinfer.inference.base import Algorithm
 from dpinfer.inference.run import run
 from dpinfer.mechanism.gaussian import gaussian
 from dpinfer.svi.arguments import (
-    Args,
     divide,
     length,
     refuse_forward_mode,
+    refuse_informed_start,
     refuse_non_finite,
     refuse_optimiser,
     refuse_records,
@@ -29,7 +28,7 @@ from dpinfer.svi.arguments import (
 )
 from dpinfer.svi.parts import SamplerName, mechanism_of, sampled, sampler_of
 from dpinfer.svi.step import Info, Problem, algorithm_of, take_step
-from dpinfer.types import Key, Tree
+from dpinfer.types import Key
 
 
 class DPSVI(SVI):
@@ -131,17 +130,18 @@ class DPSVI(SVI):
         key = typed(rng_key)
         size = length(args)
         refuse_records(kwargs, size)
-        constants = {**kwargs, **self.static_kwargs}
-        state = super().init(key, *args, init_params=init_params, **kwargs)
-        if state.mutable_state is not None:
+        first = jax.tree.map(lambda leaf: leaf[:1], args)
+        alone = super().init(key, *first, init_params=init_params, **kwargs)
+        if alone.mutable_state is not None:
             raise InputError("the model keeps mutable state, which would carry records past the noise")
-        refuse_optimiser(self.optim, state.optim_state)
-        parameters = self.get_params(state)
-        self._refuse_informed_start(key, parameters, args, init_params, kwargs)
-        view = look(self.model, self.guide, parameters, args, constants)
-        self._view = view
+        refuse_optimiser(self.optim, alone.optim_state)
+        parameters = self.get_params(alone)
+        view = look(self.model, self.guide, parameters, first, {**kwargs, **self.static_kwargs})
         if view.num_records is not None and size > view.num_records:
             raise InputError(f"the batch has {size} records, but the model's plate only {view.num_records}")
+        state = super().init(key, *args, init_params=init_params, **kwargs)
+        refuse_informed_start(parameters, self.get_params(state))
+        self._view = view
         return state
 
     def update(
@@ -299,16 +299,3 @@ class DPSVI(SVI):
             raise InputError(
                 f"{taken + num_steps} steps would exceed the {self.most_steps} for which the noise was calibrated"
             )
-
-    def _refuse_informed_start(
-        self, key: Key, parameters: Tree, args: Args, init_params: Any, kwargs: dict[str, Any]
-    ) -> None:
-        """Stop where a parameter starts from the records: it would be released without noise."""
-        others = jax.tree.map(lambda leaf: jnp.repeat(jnp.asarray(leaf)[:1], len(leaf), axis=0), args)
-        again = self.get_params(super().init(key, *others, init_params=init_params, **kwargs))
-        for name, value in parameters.items():
-            if not np.array_equal(value, again[name], equal_nan=True):
-                raise InputError(
-                    f"the parameter {name} starts from the values of the records, which no noise protects: "
-                    "start it from a constant"
-                )
