@@ -18,6 +18,7 @@ METHODS: list[Any] = list(typing.get_args(typing.get_args(Method)[0]))
 EXAMPLES: dict[str, dict[str, Any]] = {
     "descent": {"learning_rate": 0.1, "clip": 1.0},
     "dpvi": {"expected_batch": 5, "clip": 1.0},
+    "dpsgd": {"expected_batch": 5, "clip": 1.0},
 }
 RECORDS = {"x": jax.random.normal(jax.random.key(0), (20, 3)), "y": jax.numpy.arange(20) % 2}
 

@@ -16,12 +16,12 @@ MAY_IMPORT = {
     "data": {"machine"},
     "models": set(),
     "sampling": {"accounting.events"},
-    "mechanism": {"accounting.events", "sampling"},
+    "mechanism": {"accounting.events", "sampling", "models.layers"},
     "inference": {"accounting.events", "models", "sampling", "mechanism"},
     "posterior": {"models", "inference"},
     "evaluate": {"models", "inference", "posterior"},
     "figures": set(),
-    "studies": {"accounting", "sampling"},
+    "studies": {"accounting", "sampling", "data", "models", "mechanism", "inference"},
 }
 
 

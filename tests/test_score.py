@@ -45,6 +45,23 @@ def test_an_order_holds_up_to_the_tolerance() -> None:
     assert verdict(claim(select(arm="b"), select(arm="a"), tolerance=0.1)) == REPRODUCED
 
 
+def test_differences_and_ratios() -> None:
+    other = select(arm="b")
+    less = Selection(experiment="e", metric="accuracy", where={"arm": "a"}, minus=other)
+    share = Selection(experiment="e", metric="accuracy", where={"arm": "a"}, over=other)
+    assert verdict(claim(less, published=-0.09, tolerance=1e-9)) == REPRODUCED
+    assert verdict(claim(share, published=0.8875, tolerance=1e-9)) == REPRODUCED
+    assert verdict(claim(less, select(arm="a"))) == REPRODUCED
+    missing = Selection(experiment="e", metric="accuracy", where={"arm": "a"}, over=select(arm="c"))
+    assert verdict(claim(missing, published=1.0)) == NOT_TESTABLE
+
+
+def test_places_that_one_curve_lacks_say_nothing() -> None:
+    curves = METRICS.assign(steps=[1, 2, 1, 3], value=[0.7, 0.9, 0.8, 0.1])
+    row = score(claim(select(arm="a"), select(arm="b"), along="steps"), {"e": curves})
+    assert (row["verdict"], row["ours"]) == (REPRODUCED, "holds at 1 of 1 values of steps, least margin 0.1")
+
+
 @pytest.mark.parametrize(("reduce", "value"), [("mean", 0.71), ("min", 0.7), ("max", 0.72), ("sd", 0.01414)])
 def test_reductions(reduce: str, value: float) -> None:
     assert verdict(claim(select(reduce, arm="a"), published=value, tolerance=1e-4)) == REPRODUCED

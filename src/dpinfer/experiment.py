@@ -13,7 +13,7 @@ from dpinfer.inference.base import Algorithm
 from dpinfer.mechanism.base import Mechanism
 from dpinfer.mechanism.exact import clip_only, exact
 from dpinfer.mechanism.gaussian import gaussian
-from dpinfer.settings.cell import Dpvi, Method
+from dpinfer.settings.cell import Method, Sampled
 from dpinfer.settings.yaml import parse
 from dpinfer.types import Key
 
@@ -64,7 +64,7 @@ def build(settings: Method, num_records: int, noise_multiplier: float | None) ->
 def _mechanism(settings: Method, noise_multiplier: float | None) -> Mechanism:
     if noise_multiplier is not None:
         return gaussian(settings.clip, noise_multiplier)
-    if isinstance(settings, Dpvi) and settings.clip_without_noise:
+    if isinstance(settings, Sampled) and settings.clip_without_noise:
         return clip_only(settings.clip)
     return exact()
 

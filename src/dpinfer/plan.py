@@ -7,35 +7,21 @@ import sys
 from collections.abc import Mapping
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from dpinfer.atomic import to_json
 from dpinfer.digest import digest
 from dpinfer.errors import InputError
 from dpinfer.machine import DEVICE
 from dpinfer.settings.cell import Cell
+from dpinfer.settings.chosen import Planned, choose
 from dpinfer.settings.claim import Claims
 from dpinfer.settings.data import Data
-from dpinfer.settings.experiment import Experiment, PlannedCell, cross
-from dpinfer.settings.explain import suggest
+from dpinfer.settings.experiment import PlannedCell
 from dpinfer.settings.project import Project
 from dpinfer.settings.yaml import parse, read
 
 DATA_DIR = "DPINFER_DATA"
-
-
-class Planned(NamedTuple):
-    """An experiment with its cells at the scale of the run."""
-
-    name: str
-    paper: str
-    settings: Experiment
-    cells: dict[str, PlannedCell]
-
-    @property
-    def is_study(self) -> bool:
-        """Whether its cells need neither data nor a fit."""
-        return all(cell.is_study for cell in self.cells.values())
 
 
 class Plan:
@@ -52,7 +38,7 @@ class Plan:
         self.results = self.project.results
         # Hundreds of cells share their code, which does not change while a plan lasts.
         self._digest = cache(digest)
-        self.experiments = self._chosen(self._files())
+        self.experiments = choose(root, self.project)
         self._refuse_missing()
 
     @property
@@ -102,8 +88,13 @@ class Plan:
 
     @property
     def studies(self) -> list[str]:
-        """Experiments whose cells need neither data nor a fit."""
-        return [name for name, planned in self.experiments.items() if planned.is_study]
+        """Experiments whose cells need neither data nor a fit, and measure no time."""
+        return [name for name, planned in self.experiments.items() if planned.is_study and not planned.is_timed]
+
+    @property
+    def timings(self) -> list[str]:
+        """Experiments that measure time."""
+        return [name for name, planned in self.experiments.items() if planned.is_timed]
 
     @property
     def fits(self) -> list[str]:
@@ -220,34 +211,6 @@ class Plan:
 
     def _of(self, paper: str | None) -> list[Planned]:
         return [planned for planned in self.experiments.values() if paper in (None, planned.paper)]
-
-    def _files(self) -> dict[str, Path]:
-        files: dict[str, Path] = {}
-        for path in sorted((self.root / "config/experiments").glob("*/*.yaml")):
-            if path.stem in files:
-                raise InputError(f"{self._shown(path)}: {self._shown(files[path.stem])} has the same name already")
-            files[path.stem] = path
-        if not files:
-            raise InputError("config/experiments: there is no experiment to run")
-        return files
-
-    def _chosen(self, files: Mapping[str, Path]) -> dict[str, Planned]:
-        wanted = files if self.project.experiments == "all" else self.project.experiments
-        if not wanted:
-            raise InputError(
-                "config/config.yaml or --config: experiments is empty, but should be all or a list of names"
-            )
-        planned = {}
-        for name in wanted:
-            if name not in files:
-                raise InputError(
-                    f"config/config.yaml or --config: there is no experiment {name}{suggest(name, files)}"
-                )
-            path = self._shown(files[name])
-            settings = parse(Experiment, read(files[name]), path)
-            cells = {cell.name: cell for cell in cross(path, settings, self.project.scale)}
-            planned[name] = Planned(name, path.parent.name, settings, cells)
-        return planned
 
     def _refuse_missing(self) -> None:
         """Stop before the first job when a file that a later one needs is not there."""

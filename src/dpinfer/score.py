@@ -27,7 +27,10 @@ def score(claim: Claim, metrics: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
         rows = []
     amounts = [] if obstacle else [_amount(claim, value, metrics) for value in claim.values]
     ours = [float(amount.iloc[0]) for amount in amounts]
-    margins = pd.concat([after - before for before, after in pairwise(amounts)]) if len(amounts) > 1 else NOTHING
+    # A place that one of two curves does not have says nothing about their order.
+    margins = pd.concat([NOTHING, *(after - before for before, after in pairwise(amounts))]).dropna()
+    if len(amounts) > 1 and margins.empty:
+        obstacle, ours = f"the curves share no value of {claim.along}", []
     return {
         "id": claim.id,
         "where": claim.where,
@@ -54,20 +57,22 @@ def verdict(claim: Claim, ours: list[float], margins: pd.Series) -> str:
             and (claim.at_most is None or ours[0] <= claim.at_most)
         )
     else:
-        # A place that one of the curves does not have says nothing about their order.
-        holds = bool((margins.dropna() > -claim.tolerance).all())
+        holds = bool((margins > -claim.tolerance).all())
     return REPRODUCED if holds else DIFFERS
 
 
 def _parts(selection: Selection) -> list[Selection]:
-    """A selection and all that is taken off it."""
-    return [selection, *([] if selection.minus is None else _parts(selection.minus))]
+    """A selection and all that is taken off it or that it is divided by."""
+    others = [other for other in (selection.minus, selection.over) if other is not None]
+    return [selection, *(part for other in others for part in _parts(other))]
 
 
 def _amount(claim: Claim, selection: Selection, metrics: Mapping[str, pd.DataFrame]) -> pd.Series:
     """The number of a selection, at every place along which the order must hold."""
     amount = _by_place(claim, selection, select(selection, metrics))
-    return amount if selection.minus is None else amount - _amount(claim, selection.minus, metrics)
+    if selection.minus is not None:
+        amount = amount - _amount(claim, selection.minus, metrics)
+    return amount if selection.over is None else amount / _amount(claim, selection.over, metrics)
 
 
 def _by_place(claim: Claim, selection: Selection, chosen: pd.DataFrame) -> pd.Series:
@@ -83,7 +88,7 @@ def _by_place(claim: Claim, selection: Selection, chosen: pd.DataFrame) -> pd.Se
 def _shown(claim: Claim, ours: list[float], margins: pd.Series) -> str:
     if claim.along is None or margins.empty:
         return ", ".join(f"{value:.4g}" for value in ours)
-    held = (margins.dropna() > -claim.tolerance).groupby(level=0).all()
+    held = (margins > -claim.tolerance).groupby(level=0).all()
     return f"holds at {held.sum()} of {len(held)} values of {claim.along}, least margin {margins.min():.3g}"
 
 

@@ -38,8 +38,8 @@ def test_a_band_is_the_mean_and_one_standard_deviation_of_each_level() -> None:
 
 def test_boxes_are_named_by_epsilon_or_by_what_stands_for_it() -> None:
     figure = boxes(RUNS, 0.15, "replace one record")
-    axes = figure.axes[0]
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "2", "none"]
-    dashed = [line for line in axes.lines if line.get_label() == "logistic regression without groups"]
-    assert list(np.asarray(dashed[0].get_ydata())) == [0.15, 0.15]
-    assert "replace one record" in axes.get_xlabel()
+    below = figure.axes[1]
+    assert [label.get_text() for label in below.get_xticklabels()] == ["1", "2", "none"]
+    assert list(np.asarray(below.lines[0].get_ydata())) == [0.15, 0.15]
+    assert figure.legends[0].get_texts()[0].get_text() == "logistic regression without groups"
+    assert "replace one record" in below.get_xlabel()

@@ -69,7 +69,10 @@ def test_the_unchanged_experiment_is_fine(root: Path) -> None:
         ({"data/name": "iris"}, "data.name is 'iris', but should be one of 'abalone', "),
         ({"data": {"standin": True}}, "the key data.name is missing"),
         ({"model/name": "forest"}, "model.name is 'forest', but should be one of 'logistic', 'hierarchical', "),
-        ({"metrics": ["beauty"]}, "metrics.0 is 'beauty', but should be 'accuracy', 'auc' or 'log_likelihood'"),
+        (
+            {"metrics": ["beauty"]},
+            "metrics.0 is 'beauty', but should be 'accuracy', 'auc', 'log_likelihood' or 'loss'",
+        ),
         (
             {"model": {"name": "mixture"}, "metrics": ["log_likelihood", "auc"]},
             "metrics names auc, but the model mixture predicts no outcome",
@@ -97,7 +100,7 @@ def test_the_unchanged_experiment_is_fine(root: Path) -> None:
         ({"scales/huge": {}}, "scales.huge"),
         (
             {"scales/laptop": {"arms": {"other": {}}}},
-            "scales.laptop.arms.other changes an arm that the experiment",
+            "scales.laptop changes an arm other that the experiment does not have",
         ),
         ({"arms/Bad name": {}}, "arms.Bad name"),
     ],

@@ -106,3 +106,10 @@ def test_epsilon_is_that_of_the_accountant() -> None:
         assert svi.get_epsilon(1e-4, 0.1, num_iter=50, **arguments) == expected
         assert svi.get_epsilon(1e-4, 0.1, num_epochs=5, **arguments) == expected
     assert descent(1.0, 0.0).get_epsilon(1e-4, 0.1, num_iter=50) == math.inf
+
+
+def test_epsilon_is_by_default_sound_for_batches_of_fixed_size() -> None:
+    unknown, stated = descent(1.0, 2.0), descent(1.0, 2.0, expected_batch=12)
+    arguments: Any = {"target_delta": 1e-4, "q": 0.1, "num_iter": 50}
+    assert unknown.get_epsilon(**arguments) == unknown.get_epsilon(**arguments, sampler="subset")
+    assert stated.get_epsilon(**arguments) == unknown.get_epsilon(**arguments, sampler="poisson")

@@ -84,6 +84,8 @@ def test_a_calibrated_object_spends_its_budget_and_no_more() -> None:
     result = svi.run(KEY, 60, p.XS, p.YS, progress_bar=False)
     with pytest.raises(InputError, match="61 steps would exceed the 60 for which the noise was calibrated"):
         svi.run(KEY, 1, p.XS, p.YS, progress_bar=False, init_state=result.state)
+    with pytest.raises(InputError, match="61 steps would exceed"):
+        svi.update(result.state, p.XS[:20], p.YS[:20])
 
 
 def test_many_seeds_run_in_one_program() -> None:

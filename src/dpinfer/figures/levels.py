@@ -6,7 +6,7 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dpinfer.figures.style import COLUMN_WIDTH, legend_above
+from dpinfer.figures.style import COLUMN_WIDTH
 
 EXTRA = {"exact": "none", "clipped": "none,\nclipped"}
 
@@ -19,12 +19,20 @@ def boxes(runs: pd.DataFrame, baseline: float, neighbours: str) -> Figure:
         baseline: Where the line is.
         neighbours: What the epsilon protects, in words.
     """
-    figure, axes = plt.subplots(figsize=(COLUMN_WIDTH, 2.5))
+    # The baseline lies far below: an axis in one piece would flatten every box to a line.
+    figure, (axes, below) = plt.subplots(
+        2, 1, figsize=(COLUMN_WIDTH, 2.7), sharex=True, gridspec_kw={"height_ratios": [5, 1]}
+    )
     labels = [EXTRA.get(arm, f"{epsilon:g}") for arm, epsilon in zip(runs["arm"], runs["epsilon"], strict=True)]
     sns.boxplot(data=runs.assign(level=labels), x="level", y="value", ax=axes, color="C0", width=0.6, fliersize=2)
-    axes.axhline(baseline, color="C3", linestyle="--", label="logistic regression without groups")
-    axes.set(xlabel=rf"$\varepsilon$ ({neighbours}, $\delta = 1/N$)", ylabel="test AUC")
-    legend_above(axes)
+    below.axhline(baseline, color="C3", linestyle="--", label="logistic regression without groups")
+    below.set_ylim(baseline - 0.01, baseline + 0.01)
+    below.set_yticks([baseline], [f"{baseline:.3f}"])
+    axes.spines["bottom"].set_visible(False)
+    axes.tick_params(axis="x", length=0)
+    axes.set(xlabel="", ylabel="test AUC")
+    below.set(xlabel=rf"$\varepsilon$ ({neighbours}, $\delta = 1/N$)")
+    figure.legend(*below.get_legend_handles_labels(), loc="outside upper center", frameon=False)
     return figure
 
 

@@ -13,13 +13,13 @@ from jax.sharding import PartitionSpec as Spec
 from dpinfer.types import Key
 
 
-def spread(keys: Key) -> tuple[Mesh, Key, int]:
-    """Place the seeds on all devices, padding them to equal shares; padding is cut off at the end."""
+def spread(keys: Key) -> tuple[Mesh, Key]:
+    """Place the seeds on all devices, padded to equal shares by repeating the first."""
     devices = jax.devices()
     seeds = keys.shape[0]
     mesh = Mesh(np.array(devices[:seeds]), ("seed",))
     padded = jnp.concatenate([keys, jnp.repeat(keys[:1], -seeds % mesh.size, axis=0)])
-    return mesh, jax.device_put(padded, NamedSharding(mesh, Spec("seed"))), seeds
+    return mesh, jax.device_put(padded, NamedSharding(mesh, Spec("seed")))
 
 
 def over_seeds(mesh: Mesh, function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:

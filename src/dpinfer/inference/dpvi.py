@@ -15,16 +15,14 @@ import optax
 
 from dpinfer.accounting.events import Event, Repeat
 from dpinfer.inference.base import Algorithm
+from dpinfer.inference.optimisers import OPTIMISERS
 from dpinfer.mechanism.base import Mechanism
 from dpinfer.models.base import Model
-from dpinfer.sampling.base import Batch, Sampler, take
-from dpinfer.sampling.poisson import poisson
-from dpinfer.sampling.subset import subset
+from dpinfer.sampling.base import Batch, take
+from dpinfer.sampling.named import sampler_of
 from dpinfer.settings.cell import Dpvi
 from dpinfer.tree import normal_like
 from dpinfer.types import Key, Records, Tree
-
-OPTIMISERS = {"adam": optax.adam, "adagrad": optax.adagrad, "sgd": optax.sgd}
 
 
 class State(NamedTuple):
@@ -52,7 +50,7 @@ class Randomness(NamedTuple):
 
 def build(settings: Dpvi, model: Model, mechanism: Mechanism, num_records: int) -> Algorithm:
     """Build DP-VI with the sampler and the optimiser of the settings."""
-    sampler = _sampler(settings, num_records)
+    sampler = sampler_of(settings.sampler, num_records, settings.expected_batch, settings.num_steps)
     optimiser = OPTIMISERS[settings.optimiser](settings.learning_rate)
 
     def init(key: Key, records: Records) -> State:
@@ -99,9 +97,3 @@ def _at(guide: dict[str, Tree], unit: Tree) -> Tree:
     return jax.tree.map(
         lambda loc, log_scale, e: loc + jnp.exp(log_scale) * e, guide["loc"], guide["log_scale"], unit
     )
-
-
-def _sampler(settings: Dpvi, num_records: int) -> Sampler:
-    if settings.sampler == "subset":
-        return subset(num_records, settings.expected_batch)
-    return poisson(num_records, settings.expected_batch / num_records, settings.num_steps)

@@ -6,7 +6,7 @@ that goes on from a checkpoint equals an uninterrupted one bit for bit, however 
 
 import math
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import jax
@@ -89,35 +89,72 @@ def run_seeds(
     if num_steps < 1 or num_steps % segment:
         raise InputError(f"the number of steps is {num_steps}, but should be a positive multiple of {segment}")
     length = _chunk(num_steps, segment)
-    mesh, keys, seeds = spread(keys)
-    start = over_seeds(mesh, lambda key, data: algorithm.init(jax.random.fold_in(key, 0), data), keys, records)
-    states = start(keys, records)
-    plan = Plan(algorithm, length, segment if record else length, record)
-    advance = over_seeds(mesh, partial(_advance, plan), (keys, states), records, jnp.asarray(0))
+    states, advance = start(algorithm, keys, records, record, record_every)
     done, traces = 0, list[list[np.ndarray]]()
     if checkpoint is not None and (kept := checkpoint.read(states)) is not None:
         done, traces = kept.done, kept.traces
         states = jax.tree.map(lambda leaf, like: jax.device_put(leaf, like.sharding), kept.states, states)
     with tqdm(total=num_steps, initial=done, unit="step", disable=not progress, mininterval=1) as bar:
         while done < num_steps:
-            states, trace = advance((keys, states), records, jnp.asarray(done))
+            # Waiting for every chunk: JAX would else hand out all of them at once, and the bar would tell nothing.
+            steps = min(length, num_steps - done)
+            states, trace = jax.block_until_ready(advance(states, done, steps))
             traces.append(jax.device_get(jax.tree.leaves(trace)))
-            done += length
-            bar.update(length)
+            done += steps
+            bar.update(steps)
             if checkpoint is not None and done < num_steps:
                 checkpoint.write(done, states, traces)
     whole = [np.concatenate(parts, axis=1) for parts in zip(*traces, strict=True)]
     trace = jax.tree.unflatten(jax.tree.structure(trace), whole)
-    return Run(*jax.tree.map(lambda leaf: leaf[:seeds], (states, trace)))
+    return Run(*jax.tree.map(lambda leaf: leaf[: keys.shape[0]], (states, trace)))
+
+
+class Started(NamedTuple):
+    """A run at its start.
+
+    Attributes:
+        states: The first states, with a leading axis of seeds, which may be padded.
+        advance: `(states, steps done, steps to take) -> (states, trace)`; compiled once for a number of steps.
+    """
+
+    states: Any
+    advance: Callable[[Any, int, int], tuple[Any, Any]]
+
+
+def start(
+    algorithm: Algorithm,
+    keys: Key,
+    records: Records,
+    record: Record | None = None,
+    record_every: int | None = None,
+) -> Started:
+    """Make the first states of a run, and what advances them."""
+    mesh, keys = spread(keys)
+    init = over_seeds(mesh, lambda key, data: algorithm.init(jax.random.fold_in(key, 0), data), keys, records)
+    states = init(keys, records)
+
+    @cache
+    def program(length: int) -> Callable[..., tuple[Any, Any]]:
+        plan = Plan(algorithm, length, record_every or length, record, keys.shape[0] // mesh.size)
+        return over_seeds(mesh, partial(_advance, plan), (keys, states), records, jnp.asarray(0))
+
+    def advance(states: Any, done: int, length: int) -> tuple[Any, Any]:
+        return program(length)((keys, states), records, jnp.asarray(done))
+
+    return Started(states, advance)
 
 
 class Plan(NamedTuple):
-    """What one compiled call does: `length` steps of an algorithm, recording after every `segment` of them."""
+    """What one compiled call does: `length` steps of an algorithm, recording after every `segment` of them.
+
+    A device does so for `seeds` repetitions side by side.
+    """
 
     algorithm: Algorithm
     length: int
     segment: int
     record: Record | None
+    seeds: int
 
 
 def _advance(plan: Plan, key_state: tuple[Key, Any], records: Records, done: jax.Array) -> tuple[Any, Any]:
@@ -125,7 +162,7 @@ def _advance(plan: Plan, key_state: tuple[Key, Any], records: Records, done: jax
     key, state = key_state
     algorithm = plan.algorithm
     shapes = jax.eval_shape(algorithm.random, key, state)
-    block = _block(shapes, plan.segment)
+    block = _block(shapes, plan.segment, plan.seeds)
 
     def one(state: Any, flat: Any) -> tuple[Any, Any]:
         randomness = jax.tree.map(lambda leaf, like: leaf.reshape(like.shape), flat, shapes)
@@ -147,19 +184,23 @@ def _advance(plan: Plan, key_state: tuple[Key, Any], records: Records, done: jax
     return jax.lax.scan(segments, state, done + 1 + jnp.arange(0, plan.length, plan.segment))
 
 
-def _block(drawn: Any, size: int) -> int:
-    """How many steps' randomness is drawn at once: a divisor of the segment that fits the cache."""
-    bytes_per_step = sum(math.prod(leaf.shape) * 4 for leaf in jax.tree.leaves(drawn))
+def _block(drawn: Any, size: int, seeds: int) -> int:
+    """How many steps' randomness is drawn at once: a divisor of the segment that fits the cache for all seeds."""
+    bytes_per_step = seeds * sum(math.prod(leaf.shape) * 4 for leaf in jax.tree.leaves(drawn))
     return _divisor(size, max(1, min(MOST_BLOCK, BLOCK_BYTES // max(bytes_per_step, 1))))
 
 
 def _chunk(num_steps: int, segment: int) -> int:
     """Length of a chunk: a multiple of the segment that divides the run into about `CHUNKS` equal parts.
 
-    Equal parts, since every other length would be compiled anew.
+    Equal parts, since every other length is compiled anew. Where the number has no fitting divisor, as a prime,
+    the last part is shorter than the others.
     """
     segments = num_steps // segment
-    return segment * _divisor(segments, max(1, segments // CHUNKS))
+    most = max(1, segments // CHUNKS)
+    fitting = _divisor(segments, most)
+    # A round number, of which a block of steps is a divisor.
+    return segment * (fitting if 4 * fitting >= most else most - most % MOST_BLOCK or most)
 
 
 def _divisor(number: int, most: int) -> int:

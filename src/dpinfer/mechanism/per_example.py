@@ -1,10 +1,23 @@
-"""Sums of per-example gradients, each clipped before it is added."""
+"""Sums of per-example gradients, each clipped before it is added.
+
+There are two ways to the same sum: book-keeping for networks of our own layers, and one gradient after the other,
+`micro_batch` of them at once, for anything else.
+"""
+
+from typing import Literal
 
 import jax
 import jax.numpy as jnp
 import optax
 
+from dpinfer.mechanism import bookkeeping
+from dpinfer.models.layers import Network
 from dpinfer.types import Loss, Tree
+
+
+def method(loss: Loss) -> Literal["book-keeping", "vmap"]:
+    """How the gradients of this loss are clipped."""
+    return "book-keeping" if isinstance(loss, Network) else "vmap"
 
 
 def clipped_sum(
@@ -26,8 +39,22 @@ def clipped_sum(
         examples: Leaves of shape (n, ...).
         mask: (n,) which examples count.
         clip: The largest norm, positive and finite.
-        micro_batch: How many gradients are held in memory at once; all by default.
+        micro_batch: How many gradients are held in memory at once; all by default. Book-keeping holds none.
     """
+    if isinstance(loss, Network):
+        return bookkeeping.clipped_sum(loss, parameters, examples, mask, clip)
+    return by_vmap(loss, parameters, examples, mask, clip, micro_batch)
+
+
+def by_vmap(
+    loss: Loss,
+    parameters: Tree,
+    examples: Tree,
+    mask: jax.Array,
+    clip: float | jax.Array,
+    micro_batch: int | None = None,
+) -> Tree:
+    """The same for any loss, by gradients that are taken one by one."""
 
     def chunk(part: Tree, counted: jax.Array) -> Tree:
         gradients = jax.vmap(jax.grad(loss), in_axes=(None, 0))(parameters, part)
@@ -59,7 +86,12 @@ def clipped_sum(
 def plain_sum(loss: Loss, parameters: Tree, examples: Tree, mask: jax.Array) -> Tree:
     """Sum the gradients of the loss over examples by one backward pass, neither clipped nor held one by one."""
 
+    def losses(at: Tree) -> jax.Array:
+        if isinstance(loss, Network):
+            return loss.losses(loss.apply(at), examples)
+        return jax.vmap(loss, in_axes=(None, 0))(at, examples)
+
     def total(at: Tree) -> jax.Array:
-        return jnp.where(mask, jax.vmap(loss, in_axes=(None, 0))(at, examples), 0.0).sum()
+        return jnp.where(mask, losses(at), 0.0).sum()
 
     return jax.grad(total)(parameters)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import jax
 
 from dpinfer.errors import InputError
+from dpinfer.models.layers import Network
 from dpinfer.types import Key, Records, Tree
 
 
@@ -31,6 +32,7 @@ class Model(NamedTuple):
         predict: `(key, parameters, records) -> (n,)` mean of the outcome, or a draw whose mean it is;
             `no_outcome` where there is none.
         local: `(key, n) -> entries` that join n records: draws of what the model integrates out for each.
+        network: The negative log-likelihood as a network of our own layers, where it is one.
     """
 
     init: Callable[[Key, Records], Tree]
@@ -38,3 +40,4 @@ class Model(NamedTuple):
     log_likelihood: Callable[[Tree, Records], jax.Array]
     predict: Callable[[Key, Tree, Records], jax.Array]
     local: Callable[[Key, int], dict[str, jax.Array]] = nothing_local
+    network: Network | None = None

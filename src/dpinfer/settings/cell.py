@@ -62,13 +62,12 @@ class Descent(Cell):
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class Dpvi(Cell):
-    """Variational inference with a Gaussian guide of independent coordinates, on sampled batches."""
+class Sampled(Cell):
+    """What methods need to know that follow clipped gradients on sampled batches."""
 
-    method: Literal["dpvi"] = "dpvi"
     sampler: Annotated[
-        Literal["poisson", "subset"],
-        Field(description="Each record by its own coin, or a fixed number without replacement."),
+        Literal["poisson", "subset", "choice"],
+        Field(description="Each record by its own coin, or a fixed number; choice draws those as JAX does."),
     ] = "poisson"
     expected_batch: Annotated[Count, Field(description="Expected number of records in a batch.")]
     clip: Annotated[Positive, Field(description="Largest norm of one record's gradient, where it is private.")]
@@ -81,4 +80,18 @@ class Dpvi(Cell):
     learning_rate: Annotated[Positive, Field(description="Step size of the optimiser.")] = 1e-3
 
 
-Method = Annotated[Descent | Dpvi, Field(discriminator="method")]
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Dpvi(Sampled):
+    """Variational inference with a Gaussian guide of independent coordinates."""
+
+    method: Literal["dpvi"] = "dpvi"
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Dpsgd(Sampled):
+    """Stochastic gradient descent on the loss of a model."""
+
+    method: Literal["dpsgd"] = "dpsgd"
+
+
+Method = Annotated[Descent | Dpvi | Dpsgd, Field(discriminator="method")]

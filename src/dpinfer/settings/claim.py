@@ -25,6 +25,9 @@ class Selection:
     minus: Annotated[
         "Selection | None", Field(description="What is taken off the number, for claims about differences.")
     ] = None
+    over: Annotated[
+        "Selection | None", Field(description="What the number is divided by, for claims about ratios.")
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)

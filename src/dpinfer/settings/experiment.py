@@ -17,7 +17,7 @@ from dpinfer.settings.project import Scale
 from dpinfer.settings.study import Study
 from dpinfer.settings.yaml import parse
 
-Metric = Literal["accuracy", "auc", "log_likelihood"]
+Metric = Literal["accuracy", "auc", "log_likelihood", "loss"]
 OF_OUTCOMES = ("accuracy", "auc")
 """Metrics of predictions, which a model of whole records does not make."""
 Table = dict[str, Any]
@@ -46,6 +46,15 @@ class Whole(Part):
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
+class Change(Whole):
+    """What a scale changes of an experiment."""
+
+    without: Annotated[
+        tuple[Name, ...], Field(description="Arms that are left out, as where others run the same code.")
+    ] = ()
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
 class Experiment(Whole):
     """The paper's setting of one experiment, and what smaller scales change of it."""
 
@@ -62,7 +71,7 @@ class Experiment(Whole):
         tuple[str, ...], Field(description="Other experiments whose metrics the figures also show.")
     ] = ()
     scales: Annotated[
-        dict[Scale, Whole], Field(description="For each scale, what it changes; paper changes nothing.")
+        dict[Scale, Change], Field(description="For each scale, what it changes; paper changes nothing.")
     ] = Field(default_factory=dict)
 
 
@@ -91,10 +100,13 @@ class Choice(NamedTuple):
 
 def cross(path: Path, experiment: Experiment, scale: Scale) -> list[PlannedCell]:
     """Cross the grid of every arm into cells at one scale."""
-    change = experiment.scales.get(scale, Whole())
-    for stated in change.arms.keys() - experiment.arms.keys():
-        raise InputError(f"{path}: scales.{scale}.arms.{stated} changes an arm that the experiment does not have")
-    arms = experiment.arms or {"main": Part()}
+    change = experiment.scales.get(scale, Change())
+    for stated in {*change.arms, *change.without} - experiment.arms.keys():
+        raise InputError(f"{path}: scales.{scale} changes an arm {stated} that the experiment does not have")
+    arms = {arm: part for arm, part in experiment.arms.items() if arm not in change.without}
+    if experiment.arms and not arms:
+        raise InputError(f"{path}: scales.{scale}.without leaves no arm to run")
+    arms = arms or {"main": Part()}
     choices = {
         arm: _choices(
             path,

@@ -1,8 +1,8 @@
 """Settings of the models: one frozen class per module in `dpinfer.models`."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 from pydantic.dataclasses import dataclass
 
 from dpinfer.settings.base import STRICT, Count, Positive
@@ -43,4 +43,26 @@ class Mixture:
     rate: Annotated[Positive, Field(description="Scale of the inverse gamma prior, the rate of 1/s.")] = 1.0
 
 
-Model = Annotated[Logistic | Hierarchical | Mixture, Field(discriminator="name")]
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Vae:
+    """A variational auto-encoder of images, made of dense layers or of convolutions."""
+
+    name: Literal["vae"] = "vae"
+    layers: Annotated[Literal["dense", "convolutions"], Field(description="What it is made of.")] = "dense"
+    image: Annotated[
+        tuple[Count, ...], Field(description="Height, width and, for convolutions, channels of an image.")
+    ] = (28, 28)
+    latent: Annotated[Count, Field(description="Numbers in the code of an image.")] = 50
+    hidden: Annotated[Count, Field(description="Width of the hidden layers, where they are dense.")] = 400
+    channels: Annotated[tuple[Count, ...], Field(description="Channels after each convolution.")] = (32, 64, 128)
+
+    @model_validator(mode="after")
+    def _image_fits(self) -> Self:
+        halvings = 2 ** len(self.channels)
+        sides = {side / halvings for side in self.image[:2]}
+        if self.layers == "convolutions" and (len(self.image) != 3 or sides != {4}):
+            raise ValueError(f"image should be {4 * halvings}, {4 * halvings} and its channels, for convolutions")
+        return self
+
+
+Model = Annotated[Logistic | Hierarchical | Mixture | Vae, Field(discriminator="name")]

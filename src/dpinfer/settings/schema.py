@@ -41,7 +41,7 @@ def _experiment() -> Schema:
     }
     for name, table in keys.items():
         definitions[f"{name}_table"] = {"type": "object", "additionalProperties": False, "properties": table}
-    for part in (schema, definitions["Part"], definitions["Whole"]):
+    for part in (schema, definitions["Part"], definitions["Change"]):
         for name in keys:
             described = part["properties"][name]["description"]
             part["properties"][name] = {"description": described, "$ref": f"#/$defs/{name}_table"}

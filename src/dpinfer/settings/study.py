@@ -138,4 +138,34 @@ class Feistel:
         return self
 
 
-Study = Annotated[Curve | Orders | Search | Dominance | Noise | Feistel, Field(discriminator="study")]
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class TimeSampling:
+    """What one minibatch costs by our samplers and by JAX's, measured in turns."""
+
+    study: Literal["time_sampling"] = "time_sampling"
+    records: Annotated[Count, Field(description="Number of records, n.")]
+    batch: Annotated[Count, Field(description="Expected size of a batch.")]
+    draws: Annotated[Count, Field(description="Batches drawn for one measurement.")] = 10_000
+    builtin: Annotated[bool, Field(description="Whether JAX's ways are timed as well: they cost O(n).")] = True
+    rounds: Annotated[Count, Field(description="How often each is measured.")] = 7
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class TimeSteps:
+    """What a step of DP-VI on hierarchical logistic regression costs: in a Python loop, and all seeds at once."""
+
+    study: Literal["time_steps"] = "time_steps"
+    records: Annotated[Count, Field(description="Number of records.")] = 500
+    expected_batch: Annotated[Count, Field(description="Expected size of a batch.")] = 10
+    sampler: Literal["poisson", "subset"] = "poisson"
+    num_steps: Annotated[Count, Field(description="Steps of a whole run, and of one measurement.")] = 100_000
+    seeds: Annotated[Count, Field(description="Repetitions run in one program.")] = 10
+    loop_steps: Annotated[Count, Field(description="Steps of one measurement of the Python loop.")] = 2000
+    rounds: Annotated[Count, Field(description="How often each is measured.")] = 5
+
+
+Study = Annotated[
+    Curve | Orders | Search | Dominance | Noise | Feistel | TimeSampling | TimeSteps, Field(discriminator="study")
+]
+TIMED = (TimeSampling, TimeSteps)
+"""Studies that measure time, and therefore run alone on a machine."""

@@ -37,6 +37,36 @@ def divide(kwargs: dict[str, Any]) -> tuple[dict[str, Any], tuple[tuple[str, Any
     return arrays, tuple((name, value) for name, value in kwargs.items() if name not in arrays)
 
 
+def agreed(known: dict[str, int | None]) -> int:
+    """The number of all records, about which all sources that state it must agree."""
+    stated = {source: number for source, number in known.items() if number is not None}
+    if not stated:
+        raise InputError(
+            "the model's plate has the size of the batch: state the number of all records by num_records"
+        )
+    if len(set(stated.values())) > 1:
+        listed = ", ".join(f"{number} by the {source}" for source, number in stated.items())
+        raise InputError(f"the number of records is {listed}, but should be the same")
+    return next(iter(stated.values()))
+
+
+def of_masked(expected_batch: float | None) -> float:
+    """What a sum over a masked batch is divided by."""
+    if expected_batch is None:
+        raise InputError(
+            "a masked batch has no public size of its own: state expected_batch, by which its sum is divided"
+        )
+    return expected_batch
+
+
+def refuse_overspending(taken: Any, num_steps: int, most: int | None) -> None:
+    """Stop where steps would exceed those that the noise was calibrated for."""
+    if most is not None and not isinstance(taken, jax.core.Tracer) and int(taken) + num_steps > most:
+        raise InputError(
+            f"{int(taken) + num_steps} steps would exceed the {most} for which the noise was calibrated"
+        )
+
+
 def refuse_records(kwargs: dict[str, Any], size: int) -> None:
     """Stop where records seem to come by keyword: all of them would then enter every single gradient."""
     for name, value in kwargs.items():
@@ -59,7 +89,8 @@ def refuse_optimiser(optim: Any, state: Any) -> None:
 def refuse_informed_start(alone: dict[str, Any], together: dict[str, Any]) -> None:
     """Stop where parameters start otherwise on one record than on many: no noise protects that."""
     for name, value in together.items():
-        if not np.array_equal(value, alone[name], equal_nan=True):
+        pairs = zip(jax.tree.leaves(value), jax.tree.leaves(alone[name]), strict=True)
+        if not all(np.array_equal(one, other, equal_nan=True) for one, other in pairs):
             raise InputError(
                 f"the parameter {name} starts from the values of the records, which no noise protects: "
                 "start it from a constant"

@@ -16,17 +16,21 @@ from dpinfer.inference.alone import View, look
 from dpinfer.inference.base import Algorithm
 from dpinfer.inference.run import run
 from dpinfer.mechanism.gaussian import gaussian
+from dpinfer.sampling.named import SamplerName
 from dpinfer.svi.arguments import (
+    agreed,
     divide,
     length,
+    of_masked,
     refuse_forward_mode,
     refuse_informed_start,
     refuse_non_finite,
     refuse_optimiser,
+    refuse_overspending,
     refuse_records,
     typed,
 )
-from dpinfer.svi.parts import SamplerName, mechanism_of, sampled, sampler_of
+from dpinfer.svi.parts import mechanism_of, sampled, sampler_of
 from dpinfer.svi.step import Info, Problem, algorithm_of, take_step
 from dpinfer.types import Key
 
@@ -109,7 +113,7 @@ class DPSVI(SVI):
     ) -> Self:
         """A DPSVI with the least noise for which `num_steps` steps of `run` are (epsilon, delta)-private.
 
-        `run` refuses to take more steps than that. Others are arguments of the constructor.
+        It refuses to take more steps than that. Others are arguments of the constructor.
         """
         drawn = sampler_of(sampler, num_records, expected_batch, num_steps)
 
@@ -167,7 +171,8 @@ class DPSVI(SVI):
         refuse_forward_mode(forward_mode_differentiation)
         size = length(args)
         refuse_records(kwargs, size)
-        expected = self._expected(size, mask is not None)
+        expected = size if mask is None else of_masked(self.expected_batch)
+        refuse_overspending(svi_state.optim_state[0], 1, self.most_steps)
         # As in NumPyro for the first two; the third is for the noise.
         rng_key, key, key_noise = jax.random.split(svi_state.rng_key, 3)
         noise = self.mechanism.random(key_noise, self.optim.get_params(svi_state.optim_state))
@@ -217,7 +222,7 @@ class DPSVI(SVI):
         if num_steps < 1:
             raise InputError(f"the number of steps is {num_steps}, but should be at least 1")
         state = init_state or self.init(rng_key, *args, init_params=init_params, **kwargs)
-        self._refuse_overspending(int(state.optim_state[0]), num_steps)
+        refuse_overspending(state.optim_state[0], num_steps, self.most_steps)
         args = jax.tree.map(jnp.asarray, args)
         records: Any = {"args": args}
         done = run(
@@ -254,14 +259,15 @@ class DPSVI(SVI):
             q: Share of the records in a batch; 1 where each step sees all.
             num_epochs: How often the data were gone through, or
             num_iter: how many steps were taken.
-            sampler: How batches were drawn: subset (as `subsample_batchify_data` does) or poisson; by default that
-                of this object.
+            sampler: How batches were drawn; by default as `run` draws them, or as `subsample_batchify_data` does
+                where this object has no `expected_batch`.
             adjacency: Which data sets count as neighbours.
         """
         if (num_epochs is None) == (num_iter is None):
             raise InputError("exactly one of num_epochs and num_iter should be given")
         count = num_iter if num_iter is not None else math.ceil((num_epochs or 0) / q)
-        event = Repeat(event=sampled(sampler or self.sampler, self.mechanism.event, q), count=count)
+        drawn = sampler or ("subset" if self.expected_batch is None else self.sampler)
+        event = Repeat(event=sampled(drawn, self.mechanism.event, q), count=count)
         return accountant("pld").epsilon(event, target_delta, adjacency).upper
 
     def _compiled_step(
@@ -273,29 +279,8 @@ class DPSVI(SVI):
         """What is fitted to what; `num_records` is the size of the data, where all of them are at hand."""
         if view is None:
             raise InputError("the model has not been looked at yet: call init first")
-        known = {"model's plate": view.num_records, "data": num_records, "num_records": self.num_records}
-        stated = {source: number for source, number in known.items() if number is not None}
-        if not stated:
-            raise InputError(
-                "the model's plate has the size of the batch: state the number of all records by num_records"
-            )
-        if len(set(stated.values())) > 1:
-            listed = ", ".join(f"{number} by the {source}" for source, number in stated.items())
-            raise InputError(f"the number of records is {listed}, but should be the same")
+        total = agreed({"model's plate": view.num_records, "data": num_records, "num_records": self.num_records})
         return Problem(
             self.model, self.guide, self.loss, self.optim, self.constrain_fn,
-            self.mechanism, view, next(iter(stated.values())), self.shared_draw, constants,
+            self.mechanism, view, total, self.shared_draw, constants,
         )  # fmt: skip
-
-    def _expected(self, size: int, is_masked: bool) -> float:
-        if is_masked and self.expected_batch is None:
-            raise InputError(
-                "a masked batch has no public size of its own: state expected_batch, by which its sum is divided"
-            )
-        return float(self.expected_batch if is_masked and self.expected_batch is not None else size)
-
-    def _refuse_overspending(self, taken: int, num_steps: int) -> None:
-        if self.most_steps is not None and taken + num_steps > self.most_steps:
-            raise InputError(
-                f"{taken + num_steps} steps would exceed the {self.most_steps} for which the noise was calibrated"
-            )

@@ -1,19 +1,16 @@
 """The mechanism and the sampler that arguments of `DPSVI` stand for."""
 
 import math
-from typing import Literal
 
 from dpinfer.accounting.events import Event, PoissonGaussian, SubsetGaussian
 from dpinfer.errors import InputError
 from dpinfer.mechanism.base import Mechanism
 from dpinfer.mechanism.exact import clip_only, exact
 from dpinfer.mechanism.gaussian import gaussian
+from dpinfer.sampling import named
 from dpinfer.sampling.base import Sampler, on_sample
 from dpinfer.sampling.everyone import everyone
-from dpinfer.sampling.poisson import poisson
-from dpinfer.sampling.subset import subset
-
-SamplerName = Literal["poisson", "subset"]
+from dpinfer.sampling.named import SamplerName
 
 
 def mechanism_of(clip: float, noise_multiplier: float, micro_batch: int | None) -> Mechanism:
@@ -34,16 +31,7 @@ def sampler_of(name: SamplerName, num_records: int, expected_batch: float | None
     _require_known(name)
     if expected_batch is None:
         return everyone(num_records)
-    if not 0 < expected_batch <= num_records:
-        raise InputError(
-            f"expected_batch is {expected_batch}, but should be positive and at most the number of records, "
-            f"{num_records}"
-        )
-    if name == "subset" and expected_batch != int(expected_batch):
-        raise InputError(f"expected_batch is {expected_batch}, but batches of fixed size have a whole number")
-    if name == "subset":
-        return subset(num_records, int(expected_batch))
-    return poisson(num_records, expected_batch / num_records, num_steps)
+    return named.sampler_of(name, num_records, expected_batch, num_steps)
 
 
 def sampled(name: SamplerName, whole: Event, sampling_rate: float) -> Event:

@@ -2,7 +2,8 @@
 
 from dpinfer.accounting import accountant, calibrate
 from dpinfer.accounting.events import Adjacency, Event, Gaussian, Repeat
-from dpinfer.svi.parts import SamplerName, sampled
+from dpinfer.sampling.named import SamplerName
+from dpinfer.svi.parts import sampled
 
 
 def approximate_sigma(

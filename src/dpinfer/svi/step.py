@@ -82,10 +82,14 @@ def take_step(
     released = problem.mechanism.release(noise, loss, parameters, (keys, batch), mask)
     gradient = jax.tree.map(lambda leaf: weight * leaf, released)
     losses = jax.vmap(loss, in_axes=(None, 0))(parameters, (keys, batch))
-    finite = {name: jnp.isfinite(leaf).all() for name, leaf in gradient.items()}
+    finite = {name: _is_finite(part) for name, part in gradient.items()}
     # Optimisers of optax ask for a value of the loss; those that would use it have been refused.
     moved = problem.optim.update(gradient, state, value=jnp.zeros(()))
     return moved, Info(weight * jnp.where(mask, losses, 0).sum(), finite)
+
+
+def _is_finite(tree: Tree) -> jax.Array:
+    return jnp.stack([jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(tree)]).all()
 
 
 def algorithm_of(problem: Problem, start: Any, sampler: Sampler, example: Any) -> Algorithm:

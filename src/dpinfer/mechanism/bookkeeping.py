@@ -1,0 +1,90 @@
+"""Clipped sums of gradients without a single example's gradient in memory.
+
+For layers that are products with their weights (`dpinfer.models.layers`), the gradient of example i by them is
+a_i^T g_i. A zero is added to what comes out of every layer; differentiating the summed loss by these zeros gives
+all g_i in one backward pass through activations alone. From them come the norms, the factors
+f_i = min(1, clip / norm_i), and the clipped sum, again one product for each layer: sum_i f_i a_i^T g_i. So
+the cost is that of the plain gradient (Book-Keeping: Bu, Wang, Zha and Karypis, arXiv:2210.00038).
+"""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from dpinfer.models.layers import Network
+from dpinfer.types import Tree
+
+
+def clipped_sum(
+    network: Network, parameters: Tree, examples: Tree, mask: jax.Array, clip: float | jax.Array
+) -> Tree:
+    """Sum the gradients of a network's losses, each scaled down to joint L2 norm `clip` over all parameters.
+
+    Guarantee: that of `per_example.clipped_sum`, to which it is equal up to rounding.
+    """
+    inputs, signals = _tapped(network, parameters, examples)
+    factors = {name: layer.factors(inputs[name], signals[name]) for name, layer in network.layers.items()}
+    squared = sum(_squared_norm(a, g) + _bias_norm(signals[name]) for name, (a, g) in factors.items())
+    # Dividing by the larger of both keeps a zero gradient zero.
+    weights = jnp.where(mask, clip / jnp.maximum(jnp.sqrt(squared), clip), 0.0)
+    return {
+        name: {"w": _weighted_sum(a, g, weights), "b": _weighted_bias(signals[name], weights)}
+        for name, (a, g) in factors.items()
+    }
+
+
+def _tapped(network: Network, parameters: Tree, examples: Tree) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What goes into every layer, and the gradient of the summed loss by what comes out of it."""
+
+    def outputs(parameters: Tree, examples: Tree) -> dict[str, jax.Array]:
+        seen: dict[str, jax.Array] = {}
+
+        def apply(name: str, x: jax.Array) -> jax.Array:
+            seen[name] = network.layers[name](parameters[name], x)
+            return seen[name]
+
+        network.losses(apply, examples)
+        return seen
+
+    shapes = jax.eval_shape(outputs, parameters, examples)
+
+    def total(taps: dict[str, jax.Array]) -> tuple[jax.Array, dict[str, jax.Array]]:
+        seen: dict[str, jax.Array] = {}
+
+        def apply(name: str, x: jax.Array) -> jax.Array:
+            seen[name] = x
+            return network.layers[name](parameters[name], x) + taps[name]
+
+        return network.losses(apply, examples).sum(), seen
+
+    zeros = jax.tree.map(lambda shape: jnp.zeros(shape.shape, shape.dtype), shapes)
+    signals, inputs = jax.grad(total, has_aux=True)(zeros)
+    return inputs, signals
+
+
+def _squared_norm(a: jax.Array, g: jax.Array) -> jax.Array:
+    """(batch,) squared norms of a_i^T g_i, by Gram matrices of positions or by the products: what is smaller."""
+    _, positions, fan_in = a.shape
+    if positions == 1:
+        return jnp.square(a).sum((1, 2)) * jnp.square(g).sum((1, 2))
+    if positions**2 <= fan_in * g.shape[2]:
+        grams = jnp.einsum("ipk,iqk->ipq", a, a) * jnp.einsum("ipc,iqc->ipq", g, g)
+        return grams.sum((1, 2))
+    return jnp.square(jnp.einsum("ipk,ipc->ikc", a, g)).sum((1, 2))
+
+
+def _bias_norm(signal: jax.Array) -> jax.Array:
+    per_channel = signal.reshape(signal.shape[0], -1, signal.shape[-1]).sum(1)
+    return jnp.square(per_channel).sum(1)
+
+
+def _weighted_sum(a: jax.Array, g: jax.Array, weights: jax.Array) -> jax.Array:
+    """sum_i weights_i a_i^T g_i, by one product."""
+    weighed = (g * weights[:, None, None]).reshape(-1, g.shape[2])
+    return a.reshape(-1, a.shape[2]).T @ weighed
+
+
+def _weighted_bias(signal: jax.Array, weights: jax.Array) -> jax.Array:
+    per_channel = signal.reshape(signal.shape[0], -1, signal.shape[-1]).sum(1)
+    return weights @ per_channel

@@ -1,0 +1,162 @@
+"""Layers whose per-example gradients need not be stored.
+
+Every layer here is, at its heart, a product with its weights: `signal = inputs @ w + b`, where inputs have the
+shape (batch, positions, fan_in). A dense layer has one position; a convolution one for each place of its kernel.
+The gradient of example i is then inputs_i^T g_i, g being the loss's gradient by the signal: its norm, and sums of
+such gradients with weights, follow from inputs and g alone (see `dpinfer.mechanism.bookkeeping`).
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import jax
+import jax.numpy as jnp
+
+from dpinfer.tree import normal_like
+from dpinfer.types import Key, Tree
+
+Apply = Callable[[str, jax.Array], jax.Array]
+"""Applies the layer of a name to a batch."""
+
+
+class Layer(Protocol):
+    """What book-keeping asks of a layer."""
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of its parameters, `w` (fan_in, fan_out) and `b` (channels,)."""
+
+    def __call__(self, parameters: Tree, x: jax.Array) -> jax.Array:
+        """Apply it to a batch."""
+
+    def factors(self, x: jax.Array, signal: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Arrays a (batch, positions, fan_in) and g (batch, positions, fan_out): the gradient by w is a_i^T g_i.
+
+        Args:
+            x: What it was applied to.
+            signal: The gradient of the loss by what came out.
+        """
+
+
+class Dense(NamedTuple):
+    """An affine map of the last axis."""
+
+    inputs: int
+    outputs: int
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """See `Layer`."""
+        return {"w": (self.inputs, self.outputs), "b": (self.outputs,)}
+
+    def __call__(self, parameters: Tree, x: jax.Array) -> jax.Array:
+        """(batch, inputs) -> (batch, outputs)."""
+        return x @ parameters["w"] + parameters["b"]
+
+    def factors(self, x: jax.Array, signal: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """See `Layer`."""
+        return x[:, None], signal[:, None]
+
+
+class Convolution(NamedTuple):
+    """A convolution that divides height and width by its stride ("same" padding), by patches and one product.
+
+    XLA's own gradients of strided convolutions are several times slower on CPUs.
+    """
+
+    inputs: int
+    outputs: int
+    kernel: int = 4
+    stride: int = 2
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """See `Layer`."""
+        return {"w": (self.kernel**2 * self.inputs, self.outputs), "b": (self.outputs,)}
+
+    def __call__(self, parameters: Tree, x: jax.Array) -> jax.Array:
+        """(batch, height, width, inputs) -> (batch, height / stride, width / stride, outputs)."""
+        return patches(x, self.kernel, self.stride) @ parameters["w"] + parameters["b"]
+
+    def factors(self, x: jax.Array, signal: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """See `Layer`."""
+        return _positions(patches(x, self.kernel, self.stride)), _positions(signal)
+
+
+class Transposed(NamedTuple):
+    """The transpose of such a convolution: it multiplies height and width by its stride."""
+
+    inputs: int
+    outputs: int
+    kernel: int = 4
+    stride: int = 2
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """See `Layer`."""
+        return {"w": (self.inputs, self.kernel**2 * self.outputs), "b": (self.outputs,)}
+
+    def __call__(self, parameters: Tree, x: jax.Array) -> jax.Array:
+        """(batch, height, width, inputs) -> (batch, height * stride, width * stride, outputs)."""
+        batch, height, width, _ = x.shape
+        shape = (batch, height * self.stride, width * self.stride, self.outputs)
+        # Taking patches is linear; its transpose adds them up where they overlap.
+        spread = jax.linear_transpose(
+            lambda image: patches(image, self.kernel, self.stride), jax.ShapeDtypeStruct(shape, x.dtype)
+        )
+        return spread(x @ parameters["w"])[0] + parameters["b"]
+
+    def factors(self, x: jax.Array, signal: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """See `Layer`."""
+        return _positions(x), _positions(patches(signal, self.kernel, self.stride))
+
+
+@dataclass(frozen=True)
+class Network:
+    """A loss for each example of a batch, computed by named layers; each layer is applied once.
+
+    Attributes:
+        layers: The layers by name.
+        losses: `(apply, examples) -> (batch,)`; everything but `apply(name, x)` is free of parameters.
+    """
+
+    layers: Mapping[str, Any]
+    losses: Callable[[Apply, Tree], jax.Array]
+
+    def init(self, key: Key, scale: float) -> dict[str, dict[str, jax.Array]]:
+        """Parameters drawn from N(0, scale^2)."""
+        shapes = {
+            name: {part: jax.ShapeDtypeStruct(shape, jnp.float32) for part, shape in layer.shapes().items()}
+            for name, layer in self.layers.items()
+        }
+        drawn: dict[str, dict[str, jax.Array]] = jax.tree.map(lambda z: scale * z, normal_like(key, shapes))
+        return drawn
+
+    def apply(self, parameters: Tree) -> Apply:
+        """Apply layers with these parameters."""
+        return lambda name, x: self.layers[name](parameters[name], x)
+
+    def __call__(self, parameters: Tree, example: Tree) -> jax.Array:
+        """The loss of one example."""
+        batch = jax.tree.map(lambda leaf: leaf[None], example)
+        return self.losses(self.apply(parameters), batch)[0]
+
+    @property
+    def size(self) -> int:
+        """The number of parameters."""
+        return sum(math.prod(shape) for layer in self.layers.values() for shape in layer.shapes().values())
+
+
+def patches(x: jax.Array, kernel: int, stride: int) -> jax.Array:
+    """(batch, height, width, channels) -> (batch, height / stride, width / stride, kernel^2 channels)."""
+    _, height, width, _ = x.shape
+    before = (kernel - stride) // 2
+    after = kernel - stride - before
+    padded = jnp.pad(x, ((0, 0), (before, after), (before, after), (0, 0)))
+    shifted = [
+        padded[:, i : i + height : stride, j : j + width : stride] for i in range(kernel) for j in range(kernel)
+    ]
+    return jnp.concatenate(shifted, axis=-1)
+
+
+def _positions(image: jax.Array) -> jax.Array:
+    """(batch, height, width, channels) -> (batch, height * width, channels)."""
+    return image.reshape(image.shape[0], -1, image.shape[-1])

@@ -1,0 +1,114 @@
+"""Variational auto-encoders of images (d3p, PoPETs 2022, Section 5): z ~ N(0, I), x ~ Bernoulli(decoder(z)).
+
+Pixels are probabilities: whenever a record is seen, its image is drawn anew, each pixel on with its own
+probability. The loss of a record is the negative ELBO by one draw of z from the encoder's N(mean, std^2).
+"""
+
+import math
+from itertools import pairwise
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.nn import softplus
+from jax.scipy.stats import norm
+
+from dpinfer.models.base import Model, no_outcome
+from dpinfer.models.layers import Apply, Convolution, Dense, Network, Transposed
+from dpinfer.settings.model import Vae
+from dpinfer.tree import normal_like
+from dpinfer.types import Key, Records, Tree
+
+START_STD = 0.01
+SIDE = 4
+"""Height and width of what the convolutions leave of a 32 x 32 image."""
+
+
+def build(settings: Vae) -> Model:
+    """Build the model for records with `x`, bytes of shape (height, width) or (height, width, channels)."""
+    network = network_of(settings)
+
+    def init(key: Key, records: Records) -> Tree:
+        del records
+        return network.init(key, START_STD)
+
+    def local(key: Key, count: int) -> dict[str, jax.Array]:
+        key_code, key_pixel = jax.random.split(key)
+        code = normal_like(key_code, jax.ShapeDtypeStruct((count, settings.latent), jnp.float32))
+        # Bytes compare with bytes: a pixel of value v is on with probability v / 255.
+        level = jax.random.randint(key_pixel, (count, *settings.image), 0, 255, jnp.uint8)
+        return {"code": code, "level": level}
+
+    def log_likelihood(parameters: Tree, record: Records) -> jax.Array:
+        return -network(parameters, record)
+
+    return Model(init, _no_prior, log_likelihood, no_outcome, local, network)
+
+
+def network_of(settings: Vae) -> Network:
+    """The layers, and the loss of every record of a batch with `x`, `code` and `level`."""
+    layers, encode, decode = (_dense if settings.layers == "dense" else _convolutional)(settings)
+
+    def losses(apply: Apply, examples: Records) -> jax.Array:
+        image = (examples["x"] > examples["level"]).astype(jnp.float32)
+        mean, log_std = encode(apply, image)
+        unit = examples["code"]
+        z = mean + jnp.exp(log_std) * unit
+        logits = decode(apply, z)
+        # -log Bernoulli(x; sigmoid(l)) = softplus(l) - x l.
+        reconstruction = _total(softplus(logits) - image * logits)
+        log_q = _total(norm.logpdf(unit) - log_std)
+        return reconstruction + log_q - _total(norm.logpdf(z))
+
+    return Network(layers, losses)
+
+
+def _dense(settings: Vae) -> tuple[dict[str, Any], Any, Any]:
+    pixels, hidden, latent = math.prod(settings.image), settings.hidden, settings.latent
+    layers = {
+        "encoder": Dense(pixels, hidden), "mean": Dense(hidden, latent), "log_std": Dense(hidden, latent),
+        "decoder": Dense(latent, hidden), "logits": Dense(hidden, pixels),
+    }  # fmt: skip
+
+    def encode(apply: Apply, image: jax.Array) -> tuple[jax.Array, jax.Array]:
+        features = softplus(apply("encoder", image.reshape(image.shape[0], -1)))
+        return apply("mean", features), apply("log_std", features)
+
+    def decode(apply: Apply, z: jax.Array) -> jax.Array:
+        logits = apply("logits", softplus(apply("decoder", z)))
+        return logits.reshape(-1, *settings.image)
+
+    return layers, encode, decode
+
+
+def _convolutional(settings: Vae) -> tuple[dict[str, Any], Any, Any]:
+    channels = (settings.image[2], *settings.channels)
+    flat, latent = SIDE**2 * channels[-1], settings.latent
+    down = {f"down{n}": Convolution(*pair) for n, pair in enumerate(pairwise(channels))}
+    up = {f"up{n}": Transposed(*pair) for n, pair in enumerate(pairwise(channels[::-1]))}
+    heads = {"mean": Dense(flat, latent), "log_std": Dense(flat, latent), "decoder": Dense(latent, flat)}
+
+    def encode(apply: Apply, image: jax.Array) -> tuple[jax.Array, jax.Array]:
+        features = image
+        for name in down:
+            features = softplus(apply(name, features))
+        features = features.reshape(image.shape[0], -1)
+        return apply("mean", features), apply("log_std", features)
+
+    def decode(apply: Apply, z: jax.Array) -> jax.Array:
+        features = apply("decoder", z).reshape(-1, SIDE, SIDE, channels[-1])
+        for name in up:
+            features = apply(name, softplus(features))
+        return features
+
+    return {**down, **heads, **up}, encode, decode
+
+
+def _total(values: jax.Array) -> jax.Array:
+    """Sum over everything but the batch."""
+    return values.reshape(values.shape[0], -1).sum(1)
+
+
+def _no_prior(parameters: Tree) -> jax.Array:
+    del parameters
+    return jnp.zeros(())

@@ -1,0 +1,32 @@
+"""Samplers by the names used in settings."""
+
+from typing import Literal
+
+from dpinfer.errors import InputError
+from dpinfer.sampling.base import Sampler
+from dpinfer.sampling.builtin import choice
+from dpinfer.sampling.poisson import poisson
+from dpinfer.sampling.subset import subset
+
+SamplerName = Literal["poisson", "subset", "choice"]
+
+
+def sampler_of(name: SamplerName, num_records: int, expected_batch: float, num_steps: int) -> Sampler:
+    """Draw batches of that expected size, by a coin for every record or a fixed number without replacement.
+
+    Args:
+        name: poisson; subset; or choice, which is a subset drawn by JAX's own means, at a cost of O(n).
+        num_records: How many records there are.
+        expected_batch: A whole number, unless the name is poisson.
+        num_steps: How many batches a run draws.
+    """
+    if not 0 < expected_batch <= num_records:
+        raise InputError(
+            f"expected_batch is {expected_batch}, but should be positive and at most the number of records, "
+            f"{num_records}"
+        )
+    if name == "poisson":
+        return poisson(num_records, expected_batch / num_records, num_steps)
+    if expected_batch != int(expected_batch):
+        raise InputError(f"expected_batch is {expected_batch}, but batches of fixed size have a whole number")
+    return (subset if name == "subset" else choice)(num_records, int(expected_batch))

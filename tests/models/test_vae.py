@@ -1,0 +1,56 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from dpinfer import models
+from dpinfer.models.vae import network_of
+from dpinfer.settings.model import Vae
+
+DENSE, CONVOLUTIONS = Vae(), Vae(layers="convolutions", image=(32, 32, 3))
+
+
+def test_the_numbers_of_parameters_are_those_of_the_paper() -> None:
+    assert network_of(DENSE).size == 688_884
+    assert network_of(CONVOLUTIONS).size == 640_423
+
+
+@pytest.mark.parametrize("settings", [DENSE, CONVOLUTIONS], ids=lambda settings: settings.layers)
+def test_an_untrained_model_pays_a_coin_toss_for_every_pixel(settings: Vae) -> None:
+    model = models.build(settings)
+    records = {"x": jnp.full((4, *settings.image), 128, jnp.uint8)}
+    parameters = model.init(jax.random.key(0), records)
+    batch = {**records, **model.local(jax.random.key(1), 4)}
+    losses = -jax.vmap(lambda record: model.log_likelihood(parameters, record))(batch)
+    np.testing.assert_allclose(losses, np.prod(settings.image) * np.log(2), rtol=0.02)
+
+
+def test_pixels_are_on_with_their_own_probability() -> None:
+    level = np.asarray(models.build(DENSE).local(jax.random.key(2), 300)["level"]).astype(int)
+    for value in (0, 1, 100, 254, 255):
+        share, expected = (value > level).mean(), value / 255
+        assert abs(share - expected) <= 5 * np.sqrt(expected * (1 - expected) / level.size)
+
+
+def test_the_loss_is_the_elbo_of_its_definition() -> None:
+    settings = Vae(image=(3, 3), latent=2, hidden=4)
+    model = models.build(settings)
+    parameters = jax.tree.map(lambda leaf: 30 * leaf, model.init(jax.random.key(0), {}))
+    record = {
+        "x": jnp.full((3, 3), 255, jnp.uint8),
+        "level": jnp.zeros((3, 3), jnp.uint8),
+        "code": jnp.array([0.3, -1.0]),
+    }
+
+    def affine(name: str, x: np.ndarray) -> np.ndarray:
+        return x @ np.asarray(parameters[name]["w"], float) + np.asarray(parameters[name]["b"], float)
+
+    def normal(x: np.ndarray, mean: np.ndarray, std: np.ndarray) -> float:
+        return float(np.sum(-0.5 * ((x - mean) / std) ** 2 - np.log(std) - 0.5 * np.log(2 * np.pi)))
+
+    features = np.log1p(np.exp(affine("encoder", np.ones(9))))
+    mean, std = affine("mean", features), np.exp(affine("log_std", features))
+    z = mean + std * np.array([0.3, -1.0])
+    logits = affine("logits", np.log1p(np.exp(affine("decoder", z))))
+    expected = -np.log1p(np.exp(-logits)).sum() + normal(z, np.zeros(2), np.ones(2)) - normal(z, mean, std)
+    np.testing.assert_allclose(model.log_likelihood(parameters, record), expected, rtol=1e-4)

@@ -1,0 +1,51 @@
+import time
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from dpinfer import studies
+from dpinfer.settings.study import TimeSampling, TimeSteps
+from dpinfer.studies import stopwatch
+
+
+def test_programs_run_in_turns_after_a_first_call_that_does_not_count() -> None:
+    calls: list[str] = []
+
+    def program(name: str) -> stopwatch.Program:
+        return lambda: calls.append(name) or jnp.zeros(())  # type: ignore[func-returns-value]
+
+    times = stopwatch.seconds({"a": program("a"), "b": program("b")}, rounds=3)
+    assert calls == ["a", "b"] * 4
+    assert {name: values.shape for name, values in times.items()} == {"a": (3,), "b": (3,)}
+
+
+def test_times_are_those_that_passed() -> None:
+    times = stopwatch.seconds({"quick": lambda: time.sleep(0.001), "slow": lambda: time.sleep(0.05)}, rounds=3)
+    assert (times["slow"] >= 0.05).all()
+    assert (times["quick"] >= 0.001).all()
+
+
+def test_rows_hold_quartiles_and_the_median_of_ratios() -> None:
+    times = {"base": np.array([1.0, 2.0, 4.0]), "other": np.array([2.0, 4.0, 4.0])}
+    rows = {(row["program"], row["metric"]): row["value"] for row in stopwatch.rows(times, "base", "seconds")}
+    assert rows["base", "seconds"] == 2.0
+    assert rows["other", "seconds_low"] == 3.0
+    assert rows["other", "ratio"] == 2.0
+    assert rows["base", "ratio"] == 1.0
+
+
+@pytest.mark.parametrize("builtin", [True, False])
+def test_every_sampler_is_timed(builtin: bool) -> None:
+    settings = TimeSampling(records=500, batch=10, draws=20, builtin=builtin, rounds=1)
+    rows = [row for row in studies.rows(settings) if row["metric"] == "microseconds"]
+    others = {"choice", "bernoulli"} if builtin else set()
+    assert {row["program"] for row in rows} == {"poisson", "subset"} | others
+    assert all(row["value"] > 0 for row in rows)
+
+
+def test_steps_and_a_whole_run_are_timed() -> None:
+    settings = TimeSteps(records=50, expected_batch=5, num_steps=100, seeds=2, loop_steps=3, rounds=1)
+    rows = list(studies.rows(settings))
+    assert {row["program"] for row in rows} == {"seeds", "seed", "loop", "run"}
+    assert next(row["value"] for row in rows if row["metric"] == "seconds") > 0
