@@ -32,6 +32,9 @@ class Checkout:
             "snakemake",
             "--cores",
             "2",
+            # Snakemake takes as long to exit; here there are few jobs, and many calls.
+            "--max-jobs-per-timespan",
+            "100/1s",
             "--config",
             *CONFIG,
             *config,

@@ -28,9 +28,10 @@ CASES: dict[str, Any] = {
 
 def trajectory(svi: SVI, batches: list[Any]) -> tuple[Any, np.ndarray]:
     state = svi.init(jax.random.key(5), *batches[0])
+    update = jax.jit(svi.update)
     losses = []
     for batch in batches:
-        state, loss = svi.update(state, *batch)
+        state, loss = update(state, *batch)
         losses.append(float(loss))
     return svi.get_params(state), np.array(losses)
 
