@@ -1,6 +1,7 @@
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from dpinfer.accounting.events import Nothing
 from dpinfer.errors import InputError
 from dpinfer.inference.base import Algorithm
 from dpinfer.inference.checkpoint import Checkpoint
-from dpinfer.inference.run import keys_for, run, run_seeds
+from dpinfer.inference.run import Plan, _advance, _chunk, keys_for, run, run_seeds
 
 WALK = Algorithm(
     init=lambda key, records: jax.random.normal(key) + records["x"].sum(),
@@ -124,3 +125,21 @@ def test_four_devices_give_what_one_gives(tmp_path: Path) -> None:
             found.append({name: stored[name] for name in stored.files})
     for name in ("state", "trace"):
         np.testing.assert_array_equal(found[0][name], found[1][name])
+
+
+def test_memory_does_not_grow_with_the_number_of_steps() -> None:
+    def needed(length: int) -> int:
+        plan = Plan(WALK, length, length, None, 1)
+        program = jax.jit(partial(_advance, plan)).lower((KEY, jnp.zeros(())), RECORDS, jnp.asarray(0)).compile()
+        needs: Any = program.memory_analysis()
+        return int(needs.temp_size_in_bytes)
+
+    assert needed(1280) == needed(1_280_000)
+
+
+def test_a_prime_number_of_steps_is_taken_in_large_chunks() -> None:
+    assert _chunk(100_000, 1) == 2000
+    assert _chunk(100_003, 1) == 1920
+    short = run(WALK, KEY, RECORDS, 7919).state
+    steps = run(WALK, KEY, RECORDS, 7919, record=lambda state, info: state, record_every=7919)  # noqa: ARG005
+    np.testing.assert_allclose(short, steps.trace[-1], rtol=1e-5)

@@ -168,20 +168,26 @@ def _advance(plan: Plan, key_state: tuple[Key, Any], records: Records, done: jax
         randomness = jax.tree.map(lambda leaf, like: leaf.reshape(like.shape), flat, shapes)
         return algorithm.update(randomness, state, records)
 
-    def blocks(state: Any, first: jax.Array) -> tuple[Any, Any]:
+    def blocks(carried: tuple[Any, jax.Array, Any], _: None) -> tuple[tuple[Any, jax.Array, Any], None]:
+        state, first, _ = carried
         keys = jax.vmap(lambda step: jax.random.fold_in(key, step))(first + jnp.arange(block))
         drawn = jax.vmap(lambda own: algorithm.random(own, state))(keys)
         # Flat, because the loop over steps reorders axes, which is slow where the last ones are short.
         flat = jax.tree.map(lambda leaf: leaf.reshape(block, -1), drawn)
         state, infos = jax.lax.scan(one, state, flat, length=block)
-        return state, jax.tree.map(lambda leaf: leaf[-1], infos)
+        return (state, first + block, jax.tree.map(lambda leaf: leaf[-1], infos)), None
 
-    def segments(state: Any, first: jax.Array) -> tuple[Any, Any]:
-        state, infos = jax.lax.scan(blocks, state, first + jnp.arange(0, plan.segment, block))
-        last = jax.tree.map(lambda leaf: leaf[-1], infos)
-        return state, None if plan.record is None else plan.record(state, last)
+    # Carried along instead of stacked, so that memory does not grow with the number of blocks.
+    like = jax.eval_shape(algorithm.update, shapes, state, records)[1]
+    no_info = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), like)
 
-    return jax.lax.scan(segments, state, done + 1 + jnp.arange(0, plan.length, plan.segment))
+    def segments(carried: tuple[Any, jax.Array], _: None) -> tuple[tuple[Any, jax.Array], Any]:
+        start = (*carried, no_info)
+        (state, first, info), _ = jax.lax.scan(blocks, start, None, length=plan.segment // block)
+        return (state, first), None if plan.record is None else plan.record(state, info)
+
+    (state, _), trace = jax.lax.scan(segments, (state, done + 1), None, length=plan.length // plan.segment)
+    return state, trace
 
 
 def _block(drawn: Any, size: int, seeds: int) -> int:

@@ -1,0 +1,19 @@
+"""The examples of the documentation run."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.mark.parametrize("document", ["docs/numpyro.md"])
+def test_an_example_runs(document: str) -> None:
+    text = (ROOT / document).read_text(encoding="utf-8")
+    names: dict[str, Any] = {}
+    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        # Fewer steps show as well that everything is called as it should be.
+        exec(block.replace("2000, x, y)", "20, x, y)"), names)
+    assert names["result"].losses.shape == (20,)
