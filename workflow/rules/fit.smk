@@ -16,7 +16,8 @@ rule fit:
     conda:
         ENVIRONMENT
     # XLA uses every core, so two fits at once each take twice as long: one at a time costs nothing and halves memory.
-    threads: 8
+    # At smoke scale a fit hardly does more than compile, which takes one core.
+    threads: 1 if PLAN.project.scale == "smoke" else 8
     resources:
         mem_mb=4000,
         runtime=240,
