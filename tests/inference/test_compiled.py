@@ -1,8 +1,11 @@
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from dpinfer.inference.compiled import hoisted
 
@@ -21,9 +24,26 @@ def test_what_a_function_captures_becomes_an_argument() -> None:
         np.testing.assert_array_equal(result["x"], arguments["x"])
 
 
-def test_functions_that_differ_in_captured_numbers_have_one_program() -> None:
-    def text(factor: float) -> str:
-        closed = jax.make_jaxpr(scaled(factor))({"x": jnp.arange(3.0)})
-        return str(closed.jaxpr)
+COMPILED = """
+import jax, jax.numpy as jnp, sys
+sys.path.insert(0, sys.argv[1])
+from test_compiled import scaled
+from dpinfer.inference.compiled import hoisted
+jax.config.update("jax_compilation_cache_dir", sys.argv[2])
+jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+arguments = {"x": jnp.arange(3.0)}
+make = hoisted if sys.argv[3] == "hoisted" else lambda function, like: jax.jit(function)
+for factor in (2.0, 5.0):
+    make(scaled(factor), arguments)(arguments)
+"""
 
-    assert text(2.0) == text(5.0)
+
+@pytest.mark.parametrize(("how", "programs"), [("hoisted", 1), ("plain", 2)])
+def test_functions_that_differ_in_captured_numbers_are_compiled_once(
+    how: str, programs: int, tmp_path: Path
+) -> None:
+    folder = str(Path(__file__).parent)
+    subprocess.run([sys.executable, "-c", COMPILED, folder, str(tmp_path), how], check=True)
+    names = [path.name for path in tmp_path.iterdir() if path.name.endswith("-cache")]
+    # JAX calls a program by its function: `hoisted` names its own, a plain one is a lambda.
+    assert len([name for name in names if "program" in name or "lambda" in name]) == programs

@@ -18,11 +18,11 @@ def test_the_numbers_of_parameters_are_those_of_the_paper() -> None:
 @pytest.mark.parametrize("settings", [DENSE, CONVOLUTIONS], ids=lambda settings: settings.layers)
 def test_an_untrained_model_pays_a_coin_toss_for_every_pixel(settings: Vae) -> None:
     model = models.build(settings)
-    records = {"x": jnp.full((4, *settings.image), 128, jnp.uint8)}
+    records = {"x": jnp.full((64, *settings.image), 128, jnp.uint8)}
     parameters = model.init(jax.random.key(0), records)
-    batch = {**records, **model.local(jax.random.key(1), 4)}
+    batch = {**records, **model.local(jax.random.key(1), 64)}
     losses = -jax.vmap(lambda record: model.log_likelihood(parameters, record))(batch)
-    np.testing.assert_allclose(losses, np.prod(settings.image) * np.log(2), rtol=0.02)
+    np.testing.assert_allclose(losses.mean(), np.prod(settings.image) * np.log(2), rtol=0.01)
 
 
 def test_pixels_are_on_with_their_own_probability() -> None:

@@ -1,6 +1,6 @@
 """Samplers by the names used in settings."""
 
-from typing import Literal
+from typing import Literal, get_args
 
 from dpinfer.errors import InputError
 from dpinfer.sampling.base import Sampler
@@ -20,6 +20,8 @@ def sampler_of(name: SamplerName, num_records: int, expected_batch: float, num_s
         expected_batch: A whole number, unless the name is poisson.
         num_steps: How many batches a run draws.
     """
+    if name not in get_args(SamplerName):
+        raise InputError(f"the sampler is {name}, but should be one of {', '.join(get_args(SamplerName))}")
     if not 0 < expected_batch <= num_records:
         raise InputError(
             f"expected_batch is {expected_batch}, but should be positive and at most the number of records, "
