@@ -88,6 +88,20 @@ def test_a_record_moves_the_sum_by_one_clip_at_most() -> None:
     np.testing.assert_allclose(jnp.linalg.norm(moved), 0.3, rtol=1e-4)
 
 
+def test_an_example_that_is_masked_out_may_be_anything() -> None:
+    network, width = NETWORKS["dense"]
+    parameters = network.init(jax.random.key(0), 0.5)
+    x = jax.random.normal(jax.random.key(1), (BATCH, width))
+    mask = jnp.arange(BATCH) != 3
+    for clipped_sum in (bookkeeping.clipped_sum, per_example.by_vmap):
+        sums = [
+            clipped_sum(network, parameters, {"x": x.at[3].set(value), "scale": jnp.ones(BATCH)}, mask, 1.0)
+            for value in (0.0, jnp.nan, jnp.inf)
+        ]
+        for other in sums[1:]:
+            jax.tree.map(np.testing.assert_array_equal, other, sums[0])
+
+
 def test_a_network_is_taken_by_book_keeping_and_anything_else_by_vmap() -> None:
     network, width = NETWORKS["dense"]
     parameters = network.init(jax.random.key(0), 0.5)

@@ -7,6 +7,7 @@ f_i = min(1, clip / norm_i), and the clipped sum, again one product for each lay
 the cost is that of the plain gradient (Book-Keeping: Bu, Wang, Zha and Karypis, arXiv:2210.00038).
 """
 
+from functools import partial
 from typing import Any
 
 import jax
@@ -23,7 +24,7 @@ def clipped_sum(
 
     Guarantee: that of `per_example.clipped_sum`, to which it is equal up to rounding.
     """
-    inputs, signals = _tapped(network, parameters, examples)
+    inputs, signals = jax.tree.map(partial(of_counted, counted=mask), _tapped(network, parameters, examples))
     factors = {name: layer.factors(inputs[name], signals[name]) for name, layer in network.layers.items()}
     squared = sum(_squared_norm(a, g) + _bias_norm(signals[name]) for name, (a, g) in factors.items())
     # Dividing by the larger of both keeps a zero gradient zero.
@@ -32,6 +33,11 @@ def clipped_sum(
         name: {"w": _weighted_sum(a, g, weights), "b": _weighted_bias(signals[name], weights)}
         for name, (a, g) in factors.items()
     }
+
+
+def of_counted(leaf: jax.Array, counted: jax.Array) -> jax.Array:
+    """Zero what belongs to examples that do not count: where it is not finite, a weight of zero would not do."""
+    return jnp.where(counted.reshape(-1, *(1,) * (leaf.ndim - 1)), leaf, 0)
 
 
 def _tapped(network: Network, parameters: Tree, examples: Tree) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -63,7 +63,8 @@ def by_vmap(
         weights = jnp.where(counted, clip / jnp.maximum(norms, clip), 0.0)
         # A product with weights, not a sum over scaled gradients: XLA is many times slower at the latter on CPUs.
         return jax.tree.map(
-            lambda leaf: jnp.tensordot(weights.astype(leaf.dtype), of_counted(leaf, counted), axes=1), gradients
+            lambda leaf: jnp.tensordot(weights.astype(leaf.dtype), bookkeeping.of_counted(leaf, counted), axes=1),
+            gradients,
         )
 
     size = mask.shape[0]
@@ -83,11 +84,6 @@ def by_vmap(
         return jax.tree.map(jnp.add, total, chunk(*part)), None
 
     return jax.lax.scan(add, jax.tree.map(jnp.zeros_like, parameters), (folded, counted))[0]
-
-
-def of_counted(leaf: jax.Array, counted: jax.Array) -> jax.Array:
-    """Zero what belongs to examples that do not count: where it is not finite, a weight of zero would not do."""
-    return jnp.where(counted.reshape(-1, *(1,) * (leaf.ndim - 1)), leaf, 0)
 
 
 def plain_sum(loss: Loss, parameters: Tree, examples: Tree, mask: jax.Array) -> Tree:
