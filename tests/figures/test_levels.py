@@ -36,10 +36,15 @@ def test_a_band_is_the_mean_and_one_standard_deviation_of_each_level() -> None:
     np.testing.assert_allclose([corners.ymin, corners.ymax], [0.0, 0.3], atol=1e-12)
 
 
-def test_boxes_are_named_by_epsilon_or_by_what_stands_for_it() -> None:
-    figure = boxes(RUNS, 0.15, "replace one record")
-    below = figure.axes[1]
-    assert [label.get_text() for label in below.get_xticklabels()] == ["1", "2", "none"]
-    assert list(np.asarray(below.lines[0].get_ydata())) == [0.15, 0.15]
+@pytest.mark.parametrize(("baseline", "pieces"), [(0.15, 1), (-5.0, 2)])
+def test_boxes_are_named_and_a_baseline_far_below_has_a_piece_of_axis_of_its_own(
+    baseline: float, pieces: int
+) -> None:
+    figure = boxes(RUNS, baseline, "replace one record")
+    assert len(figure.axes) == pieces
+    last = figure.axes[-1]
+    assert [label.get_text() for label in last.get_xticklabels()] == ["1", "2", "none"]
+    dashed = [line for line in last.lines if line.get_label() == "logistic regression without groups"]
+    assert list(np.asarray(dashed[0].get_ydata())) == [baseline, baseline]
     assert figure.legends[0].get_texts()[0].get_text() == "logistic regression without groups"
-    assert "replace one record" in below.get_xlabel()
+    assert "replace one record" in last.get_xlabel()

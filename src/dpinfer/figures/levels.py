@@ -19,20 +19,24 @@ def boxes(runs: pd.DataFrame, baseline: float, neighbours: str) -> Figure:
         baseline: Where the line is.
         neighbours: What the epsilon protects, in words.
     """
-    # The baseline lies far below: an axis in one piece would flatten every box to a line.
-    figure, (axes, below) = plt.subplots(
-        2, 1, figsize=(COLUMN_WIDTH, 2.7), sharex=True, gridspec_kw={"height_ratios": [5, 1]}
+    low, high = runs["value"].min(), runs["value"].max()
+    # A baseline far below has a piece of axis of its own: one axis for both would flatten every box to a line.
+    pieces = 2 if low - baseline > high - low else 1
+    figure, grid = plt.subplots(
+        pieces, 1, figsize=(COLUMN_WIDTH, 2.7), sharex=True, squeeze=False, height_ratios=[5, 1][:pieces]
     )
+    axes, last = grid[0, 0], grid[-1, 0]
     labels = [EXTRA.get(arm, f"{epsilon:g}") for arm, epsilon in zip(runs["arm"], runs["epsilon"], strict=True)]
     sns.boxplot(data=runs.assign(level=labels), x="level", y="value", ax=axes, color="C0", width=0.6, fliersize=2)
-    below.axhline(baseline, color="C3", linestyle="--", label="logistic regression without groups")
-    below.set_ylim(baseline - 0.01, baseline + 0.01)
-    below.set_yticks([baseline], [f"{baseline:.3f}"])
-    axes.spines["bottom"].set_visible(False)
-    axes.tick_params(axis="x", length=0)
+    last.axhline(baseline, color="C3", linestyle="--", label="logistic regression without groups")
+    if last is not axes:
+        last.set_ylim(baseline - 0.01, baseline + 0.01)
+        last.set_yticks([baseline], [f"{baseline:.3f}"])
+        axes.spines["bottom"].set_visible(False)
+        axes.tick_params(axis="x", length=0)
     axes.set(xlabel="", ylabel="test AUC")
-    below.set(xlabel=rf"$\varepsilon$ ({neighbours}, $\delta = 1/N$)")
-    figure.legend(*below.get_legend_handles_labels(), loc="outside upper center", frameon=False)
+    last.set_xlabel(rf"$\varepsilon$ ({neighbours}, $\delta = 1/N$)")
+    figure.legend(*last.get_legend_handles_labels(), loc="outside upper center", frameon=False)
     return figure
 
 
