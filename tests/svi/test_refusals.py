@@ -115,7 +115,8 @@ def test_records_by_keyword() -> None:
 
 
 def test_a_gradient_that_is_not_finite_is_named() -> None:
-    svi = make(N=p.N, expected_batch=4)
+    # Large enough that no sample of the run is empty: then there would be no gradient.
+    svi = make(N=p.N, expected_batch=40)
     state = svi.init(KEY, *BATCH)
     with pytest.raises(FloatingPointError, match=r"the gradient of the parameter \w+ is not finite$"):
         svi.update(state, p.XS[:8] * jnp.nan, p.YS[:8])
