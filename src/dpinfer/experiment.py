@@ -1,12 +1,14 @@
 """From settings to what runs: the one file that sees every layer."""
 
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
 
 from dpinfer import inference, models
+from dpinfer.accounting.ledger import Claim
 from dpinfer.atomic import read_json
 from dpinfer.data.base import Dataset, read
 from dpinfer.inference.base import Algorithm
@@ -40,8 +42,7 @@ def open_cell(calibration: Path, data: Path) -> OpenCell:
     del job["stamp"]
     settings: Method = parse(Method, job["settings"], calibration)
     dataset = read(data)
-    num_records = len(next(iter(dataset.train.values())))
-    return OpenCell(job, settings, dataset, build(settings, num_records, job["noise_multiplier"]))
+    return OpenCell(job, settings, dataset, build(settings, dataset.num_records, job["noise_multiplier"]))
 
 
 def build(settings: Method, num_records: int, noise_multiplier: float | None) -> Algorithm:
@@ -58,6 +59,23 @@ def build(settings: Method, num_records: int, noise_multiplier: float | None) ->
         model=models.build(settings.model),
         mechanism=_mechanism(settings, noise_multiplier),
         num_records=num_records,
+    )
+
+
+def claim(settings: Method, num_records: int, noise_multiplier: float) -> Claim:
+    """What the paper says that a private cell costs with that noise."""
+    claimed = settings.claimed
+    seen = settings
+    if isinstance(settings, Sampled) and claimed.sampler is not None:
+        seen = replace(settings, sampler=claimed.sampler)
+    assert settings.delta is not None
+    return Claim(
+        event=build(seen, num_records, claimed.noise_factor * noise_multiplier).event(settings.num_steps),
+        accountant=settings.accountant,
+        delta=claimed.delta or settings.delta,
+        adjacency=claimed.adjacency or settings.adjacency,
+        factor=claimed.epsilon_factor,
+        options=dict(claimed.options),
     )
 
 

@@ -27,6 +27,11 @@ class Dataset(NamedTuple):
     test: Arrays
     facts: dict[str, Any]
 
+    @property
+    def num_records(self) -> int:
+        """How many records there are to learn from, which is public."""
+        return len(next(iter(self.train.values())))
+
 
 class Fetched(NamedTuple):
     """Verified files of one real data set: their paths by file name, and their origin in JSON types."""

@@ -6,11 +6,10 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 from pydantic.dataclasses import dataclass
 
+from dpinfer.settings.accounting import Accountant, Adjacency, Claimed
 from dpinfer.settings.base import STRICT, Count, Positive, PositiveOrInf, Probability
 from dpinfer.settings.data import Data
 from dpinfer.settings.model import Model
-
-Adjacency = Literal["add-remove", "replace-one"]
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
@@ -31,12 +30,19 @@ class Cell:
     ] = None
     delta: Annotated[Probability | None, Field(description="Delta of the guarantee.")] = None
     accountant: Annotated[
-        Literal["pld", "fourier"],
+        Accountant,
         Field(
             description="What the noise is calibrated with and eps_paper computed by; eps_sound is always by pld."
         ),
     ] = "pld"
     adjacency: Annotated[Adjacency, Field(description="Which data sets count as neighbours.")] = "add-remove"
+    claimed: Annotated[Claimed, Field(description="Where the paper's account departs from the run itself.")] = (
+        Field(default_factory=Claimed)
+    )
+    target: Annotated[
+        Literal["sound", "paper"],
+        Field(description="Whose epsilon the target is: sound keeps both within it, paper only the paper's."),
+    ] = "sound"
 
     @model_validator(mode="after")
     def _one_source_of_noise(self) -> Self:

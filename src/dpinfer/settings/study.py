@@ -5,10 +5,9 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 from pydantic.dataclasses import dataclass
 
+from dpinfer.settings.accounting import Accountant, Adjacency, Options
 from dpinfer.settings.base import STRICT, Count, Positive, Probability, Rate, Seed
-from dpinfer.settings.cell import Adjacency
 
-Accountant = Literal["gaussian", "pld", "fourier", "rdp", "moments", "advanced", "wang", "barker"]
 Over = Literal["num_steps", "sampling_rate", "noise_multiplier"]
 
 
@@ -27,9 +26,6 @@ class Span:
 
 Values = Annotated[
     tuple[float, ...] | Span, Field(description="A list of values, or a span {start, stop, count, spacing}.")
-]
-Options = Annotated[
-    dict[str, str | int | float], Field(description="Options of the accountant, such as max_lambda or form.")
 ]
 
 

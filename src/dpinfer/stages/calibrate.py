@@ -1,12 +1,12 @@
 """Find the noise for a cell's privacy target, and write it with the cell's complete settings."""
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 
 from dpinfer import experiment
 from dpinfer.accounting import calibrate
-from dpinfer.accounting.events import Event
-from dpinfer.accounting.ledger import Ledger
+from dpinfer.accounting.ledger import Claim, Ledger
 from dpinfer.atomic import from_json, read_json
 from dpinfer.provenance import Stamp
 from dpinfer.settings.cell import Method
@@ -32,17 +32,34 @@ def main(arguments: argparse.Namespace) -> None:
 
 
 def noise(settings: Method, num_records: int) -> float | None:
-    """The noise multiplier as given, or the least that keeps what will be run within its target by any account."""
-
-    def event(noise_multiplier: float) -> Event:
-        return experiment.build(settings, num_records, noise_multiplier).event(settings.num_steps)
-
+    """The noise multiplier as given, or the least that keeps what will be run within its target."""
     if not settings.is_private or settings.noise_multiplier is not None:
         return settings.noise_multiplier
+
+    def paper(noise_multiplier: float) -> Claim:
+        return experiment.claim(settings, num_records, noise_multiplier)
+
+    def sound(noise_multiplier: float) -> Claim:
+        event = experiment.build(settings, num_records, noise_multiplier).event(settings.num_steps)
+        assert settings.delta is not None
+        return Claim(event, Ledger.accountant, settings.delta, settings.adjacency)
+
     assert settings.epsilon is not None
-    assert settings.delta is not None
+    by_paper = _least(settings.epsilon, paper)
+    if settings.target == "paper" or paper(1.0) == sound(1.0):
+        return by_paper
     # The sound accountant has a say, too: another may be a little below it, and the ledger would refuse the fit.
-    return max(
-        calibrate.noise_multiplier(settings.epsilon, settings.delta, event, settings.adjacency, name)
-        for name in {settings.accountant, Ledger.accountant}
+    return max(by_paper, _least(settings.epsilon, sound))
+
+
+def _least(epsilon: float, account: Callable[[float], Claim]) -> float:
+    """The least noise multiplier with which an account is within the target."""
+    like = account(1.0)
+    return calibrate.noise_multiplier(
+        epsilon / like.factor,
+        like.delta,
+        lambda noise_multiplier: account(noise_multiplier).event,
+        like.adjacency,
+        like.accountant,
+        **like.options,
     )

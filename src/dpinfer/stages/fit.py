@@ -12,11 +12,11 @@ from dpinfer import experiment
 from dpinfer.accounting.ledger import Claim, Ledger
 from dpinfer.atomic import replacing, to_json
 from dpinfer.data.base import Arrays
+from dpinfer.experiment import OpenCell
 from dpinfer.inference.base import Algorithm
 from dpinfer.inference.checkpoint import Checkpoint
 from dpinfer.inference.run import keys_for, run_seeds
 from dpinfer.provenance import Stamp
-from dpinfer.settings.cell import Method
 
 DELTA = 1e-6
 """Stands in the ledger of a run without privacy, whose epsilon is infinite at every delta."""
@@ -35,9 +35,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(arguments: argparse.Namespace) -> None:
     """Fit, check that all is finite and within budget, then write."""
     stamp = Stamp(arguments.code)
-    job, settings, dataset, algorithm = experiment.open_cell(arguments.calibration, arguments.data)
+    cell = experiment.open_cell(arguments.calibration, arguments.data)
+    job, settings, dataset, algorithm = cell
     key = experiment.key_of(job["seed"], job["experiment"], job["cell"])
-    ledger = spent(settings, algorithm)
+    ledger = spent(cell)
     keys = keys_for(key, settings.seeds)
     checkpoint = Checkpoint(
         arguments.output.with_name("checkpoint.npz"), identity=f"{arguments.code} {to_json(job)}"
@@ -56,14 +57,23 @@ def main(arguments: argparse.Namespace) -> None:
     )
 
 
-def spent(settings: Method, algorithm: Algorithm) -> Ledger:
-    """The ledger of one repetition; raises before anything is run if that would exceed the target."""
-    event = algorithm.event(settings.num_steps)
-    budget = settings.epsilon if settings.is_private else None
-    ledger = Ledger(adjacency=settings.adjacency, delta=settings.delta or DELTA, budget=budget)
-    # Without privacy every accountant says the same.
-    accountant = settings.accountant if settings.is_private else ledger.accountant
-    return ledger.spend(event, settings.method, Claim(event, accountant, ledger.delta, ledger.adjacency))
+def spent(cell: OpenCell) -> Ledger:
+    """The ledger of one repetition; raises before anything is run if that would exceed a sound target."""
+    settings = cell.settings
+    event = cell.algorithm.event(settings.num_steps)
+    ledger = Ledger(
+        adjacency=settings.adjacency,
+        delta=settings.delta or DELTA,
+        budget=settings.epsilon if settings.is_private and settings.target == "sound" else None,
+    )
+    noise = cell.job["noise_multiplier"]
+    claim = (
+        # Without privacy every accountant says the same.
+        Claim(event, ledger.accountant, ledger.delta, ledger.adjacency)
+        if noise is None
+        else experiment.claim(settings, cell.dataset.num_records, noise)
+    )
+    return ledger.spend(event, settings.method, claim)
 
 
 def load_states(path: Path, algorithm: Algorithm, records: Arrays) -> Any:
