@@ -9,8 +9,8 @@ import pytest
 
 from dpinfer import experiment
 from dpinfer.accounting.ledger import Ledger
-from dpinfer.settings.cell import Method
 from dpinfer.settings.data import Abalone
+from dpinfer.settings.method import Method
 from dpinfer.settings.model import Logistic
 
 METHODS: list[Any] = list(typing.get_args(typing.get_args(Method)[0]))

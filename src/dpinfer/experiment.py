@@ -15,7 +15,8 @@ from dpinfer.inference.base import Algorithm
 from dpinfer.mechanism.base import Mechanism
 from dpinfer.mechanism.exact import clip_only, exact
 from dpinfer.mechanism.gaussian import gaussian
-from dpinfer.settings.cell import Method, Sampled
+from dpinfer.settings.cell import Sampled
+from dpinfer.settings.method import Method
 from dpinfer.settings.yaml import parse
 from dpinfer.types import Key
 
@@ -62,15 +63,17 @@ def build(settings: Method, num_records: int, noise_multiplier: float | None) ->
     )
 
 
-def claim(settings: Method, num_records: int, noise_multiplier: float) -> Claim:
-    """What the paper says that a private cell costs with that noise."""
+def claim(settings: Method, num_records: int, noise_multiplier: float, num_steps: int | None = None) -> Claim:
+    """What the paper says that a private cell, or its first steps, costs with that noise."""
     claimed = settings.claimed
     seen = settings
     if isinstance(settings, Sampled) and claimed.sampler is not None:
         seen = replace(settings, sampler=claimed.sampler)
     assert settings.delta is not None
     return Claim(
-        event=build(seen, num_records, claimed.noise_factor * noise_multiplier).event(settings.num_steps),
+        event=build(seen, num_records, claimed.noise_factor * noise_multiplier).event(
+            num_steps or settings.num_steps
+        ),
         accountant=settings.accountant,
         delta=claimed.delta or settings.delta,
         adjacency=claimed.adjacency or settings.adjacency,

@@ -1,6 +1,6 @@
 """Algorithms: one module for each, which bears the name used in the settings and has `build`.
 
-The names are those of the members of `dpinfer.settings.cell.Method`; a test goes through all of them.
+The names are those of the members of `dpinfer.settings.method.Method`; a test goes through all of them.
 """
 
 import importlib

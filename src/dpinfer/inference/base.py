@@ -7,6 +7,12 @@ from dpinfer.accounting.events import Event
 from dpinfer.types import Key, Records, Tree
 
 
+def keep_nothing(state: Any, info: Any) -> Tree:
+    """For algorithms of which the end alone counts."""
+    del state, info
+    return ()
+
+
 class Algorithm(NamedTuple):
     """A way to learn parameters from records, in steps.
 
@@ -19,6 +25,7 @@ class Algorithm(NamedTuple):
         update: `(randomness, state, records) -> (state, info)`; deterministic.
         draw: `(key, state) -> parameters`, one draw from the approximate posterior.
         event: `num_steps -> event`, what that many steps tell about the records.
+        keep: `(state, info) -> tree`, what is kept of a step that is recorded, such as a chain's position.
     """
 
     init: Callable[[Key, Records], Any]
@@ -26,6 +33,7 @@ class Algorithm(NamedTuple):
     update: Callable[[Any, Any, Records], tuple[Any, Any]]
     draw: Callable[[Key, Any], Tree]
     event: Callable[[int], Event]
+    keep: Callable[[Any, Any], Tree] = keep_nothing
 
     def step(self, key: Key, state: Any, records: Records) -> tuple[Any, Any]:
         """One step by its key."""

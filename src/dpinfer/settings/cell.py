@@ -19,6 +19,10 @@ class Cell:
     data: Data
     model: Model
     num_steps: Annotated[Count, Field(description="Steps of the algorithm.")]
+    record_every: Annotated[
+        Count | None,
+        Field(description="Keep every so many-th step of the run, for metrics along it; divides num_steps."),
+    ] = None
     seeds: Annotated[Count, Field(description="Independent repetitions, run in one compiled program.")] = 1
     epsilon: Annotated[
         PositiveOrInf | None,
@@ -51,6 +55,17 @@ class Cell:
         if self.is_private and self.delta is None:
             raise ValueError("a private run needs delta")
         return self
+
+    @model_validator(mode="after")
+    def _recordings_end_with_the_run(self) -> Self:
+        if self.record_every is not None and self.num_steps % self.record_every:
+            raise ValueError(f"record_every is {self.record_every}, but should divide num_steps, {self.num_steps}")
+        return self
+
+    @property
+    def recorded(self) -> list[int]:
+        """The steps that are kept."""
+        return list(range(self.record_every, self.num_steps + 1, self.record_every)) if self.record_every else []
 
     @property
     def is_private(self) -> bool:
@@ -98,6 +113,3 @@ class Dpsgd(Sampled):
     """Stochastic gradient descent on the loss of a model."""
 
     method: Literal["dpsgd"] = "dpsgd"
-
-
-Method = Annotated[Descent | Dpvi | Dpsgd, Field(discriminator="method")]

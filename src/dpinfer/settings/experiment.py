@@ -11,7 +11,8 @@ from pydantic.dataclasses import dataclass
 
 from dpinfer.errors import InputError
 from dpinfer.settings.base import STRICT
-from dpinfer.settings.cell import Cell, Method
+from dpinfer.settings.cell import Cell
+from dpinfer.settings.method import Method
 from dpinfer.settings.model import Mixture
 from dpinfer.settings.project import Scale
 from dpinfer.settings.study import Study
@@ -20,6 +21,8 @@ from dpinfer.settings.yaml import parse
 Metric = Literal["accuracy", "auc", "log_likelihood", "loss"]
 OF_OUTCOMES = ("accuracy", "auc")
 """Metrics of predictions, which a model of whole records does not make."""
+ALONG: tuple[Metric, ...] = ()
+"""Metrics along a run, which need recordings."""
 Table = dict[str, Any]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 
@@ -187,3 +190,6 @@ def _refuse_unevaluated(path: Path, experiment: Experiment, cells: list[PlannedC
         isinstance(cell.settings, Cell) and isinstance(cell.settings.model, Mixture) for cell in fits
     ):
         raise InputError(f"{path}: metrics names {wrong[0]}, but the model mixture predicts no outcome")
+    along = [metric for metric in experiment.metrics if metric in ALONG]
+    if along and any(isinstance(cell.settings, Cell) and not cell.settings.recorded for cell in fits):
+        raise InputError(f"{path}: metrics names {along[0]}, which goes along a run and needs record_every")

@@ -4,10 +4,10 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from dpinfer.settings.cell import Method
 from dpinfer.settings.claim import Claims
 from dpinfer.settings.data import Data
 from dpinfer.settings.experiment import Experiment
+from dpinfer.settings.method import Method
 from dpinfer.settings.model import Model
 from dpinfer.settings.project import Project
 from dpinfer.settings.study import Study

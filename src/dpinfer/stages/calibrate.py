@@ -9,7 +9,7 @@ from dpinfer.accounting import calibrate
 from dpinfer.accounting.ledger import Claim, Ledger
 from dpinfer.atomic import from_json, read_json
 from dpinfer.provenance import Stamp
-from dpinfer.settings.cell import Method
+from dpinfer.settings.method import Method
 from dpinfer.settings.yaml import parse
 
 

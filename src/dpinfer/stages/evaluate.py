@@ -2,20 +2,23 @@
 
 import argparse
 import importlib
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pandas as pd
 
 from dpinfer import experiment, models
 from dpinfer.atomic import read_json, replacing
-from dpinfer.inference.base import Algorithm
-from dpinfer.inference.run import keys_for
-from dpinfer.models.base import Model
+from dpinfer.data.base import Arrays
+from dpinfer.experiment import OpenCell
+from dpinfer.inference.run import Run, keys_for
 from dpinfer.provenance import Stamp
-from dpinfer.stages.fit import load_states
+from dpinfer.stages.fit import load, spent
 from dpinfer.types import Key, Records
 
 LEDGER_COLUMNS = ("eps_paper", "eps_sound", "delta", "adjacency", "accountant")
@@ -32,44 +35,74 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Write one row for each seed and metric, with the cell's labels and its two epsilons."""
+    """Write one row for each seed and metric, and recorded step where there are any, with labels and epsilons."""
     stamp = Stamp(arguments.code)
-    job, settings, dataset, algorithm = experiment.open_cell(arguments.calibration, arguments.data)
-    states = load_states(arguments.fit, algorithm, dataset.train)
-    test = {key: jnp.asarray(value) for key, value in dataset.test.items()}
-    key = experiment.key_of(job["seed"], job["experiment"], f"{job['cell']}/evaluate")
-    values = {
-        name: _per_seed(
-            _metric(name), keys_for(key, settings.seeds), algorithm, models.build(settings.model), states, test
-        )
-        for name in arguments.metrics
-    }
+    cell = experiment.open_cell(arguments.calibration, arguments.data)
+    job, dataset = cell.job, cell.dataset
+    done = load(arguments.fit, cell.algorithm, dataset.train)
     constant = {
         **{key: job[key] for key in ("experiment", "cell", "arm", "scale")},
         **job["labels"],
         "noise_multiplier": job["noise_multiplier"],
-        **{key: read_json(arguments.fit.with_name("ledger.json"))[key] for key in LEDGER_COLUMNS},
-        "standin": bool(dataset.facts.get("standin", False)),
     }
+    standin = bool(dataset.facts.get("standin", False))
+    account = _account(cell, arguments.fit.with_name("ledger.json"))
     rows = [
-        {**constant, "seed": seed, "metric": name, "value": float(value)}
-        for name, per_seed in values.items()
-        for seed, value in enumerate(per_seed)
+        {**constant, **account(step), "standin": standin, "seed": seed, "metric": name, "value": float(value)}
+        for name in arguments.metrics
+        for step, values in _values(name, cell, done)
+        for seed, value in enumerate(values)
     ]
     with replacing(arguments.output) as temporary:
         pd.DataFrame(rows).to_csv(temporary, index=False)
     stamp.write(arguments.output.with_suffix(".json"), **job)
 
 
-def _per_seed(metric: Any, keys: Key, algorithm: Algorithm, model: Model, states: Any, test: Records) -> jax.Array:
-    """The metric of each seed's posterior, by keys that no fit has used."""
+def _account(cell: OpenCell, ledger: Path) -> Callable[[int], dict[str, Any]]:
+    """What the columns say of the privacy of the first steps; the steps are named where some were recorded."""
+    whole = {key: read_json(ledger)[key] for key in LEDGER_COLUMNS}
 
-    def one(own: tuple[Key, Any]) -> jax.Array:
-        key, state = own
-        return metric(key, model, lambda inner: algorithm.draw(inner, state), test)
+    @cache
+    def account(step: int) -> dict[str, Any]:
+        if step == cell.settings.num_steps:
+            columns = whole
+        else:
+            spent_so_far = spent(cell, step).to_dict()
+            columns = {key: spent_so_far[key] for key in LEDGER_COLUMNS}
+        return {**columns, "step": step} if cell.settings.recorded else columns
 
-    return jax.jit(lambda: jax.lax.map(one, (keys, states)))()
+    return account
 
 
-def _metric(name: str) -> Any:
-    return importlib.import_module(f"dpinfer.evaluate.{name}").metric
+def _values(name: str, cell: OpenCell, done: Run) -> list[tuple[int, np.ndarray]]:
+    """The metric's value for each seed, at the end or at every recorded step.
+
+    Its module has either `metric(key, model, sample, test)`, a number for a posterior to sample from, or
+    `curve(key, model, trace, train, test)`, a number for each recording of a trace.
+    """
+    module: Any = importlib.import_module(f"dpinfer.evaluate.{name}")
+    model, algorithm = models.build(cell.settings.model), cell.algorithm
+    train, test = _on_device(cell.dataset.train), _on_device(cell.dataset.test)
+
+    def at_end(key: Key, state: Any, trace: Any) -> Any:
+        del trace
+        return module.metric(key, model, lambda inner: algorithm.draw(inner, state), test)[None]
+
+    def along(key: Key, state: Any, trace: Any) -> Any:
+        del state
+        return module.curve(key, model, trace, train, test)
+
+    of_curve = hasattr(module, "curve")
+    keys = keys_for(
+        # A key that no fit has used.
+        experiment.key_of(cell.job["seed"], cell.job["experiment"], f"{cell.job['cell']}/evaluate"),
+        cell.settings.seeds,
+    )
+    one = along if of_curve else at_end
+    values = jax.jit(lambda: jax.lax.map(lambda own: one(*own), (keys, done.state, done.trace)))()
+    steps = cell.settings.recorded if of_curve else [cell.settings.num_steps]
+    return list(zip(steps, np.asarray(values).T, strict=True))
+
+
+def _on_device(arrays: Arrays) -> Records:
+    return {key: jnp.asarray(value) for key, value in arrays.items()}

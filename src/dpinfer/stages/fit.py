@@ -2,7 +2,6 @@
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -15,9 +14,11 @@ from dpinfer.data.base import Arrays
 from dpinfer.experiment import OpenCell
 from dpinfer.inference.base import Algorithm
 from dpinfer.inference.checkpoint import Checkpoint
-from dpinfer.inference.run import keys_for, run_seeds
+from dpinfer.inference.run import Run, keys_for, run_seeds
 from dpinfer.provenance import Stamp
 
+PARTS = ("state", "trace")
+"""What the names in a fit's file begin with: the last states, and what was kept of recorded steps."""
 DELTA = 1e-6
 """Stands in the ledger of a run without privacy, whose epsilon is infinite at every delta."""
 
@@ -43,11 +44,18 @@ def main(arguments: argparse.Namespace) -> None:
     checkpoint = Checkpoint(
         arguments.output.with_name("checkpoint.npz"), identity=f"{arguments.code} {to_json(job)}"
     )
-    states = run_seeds(
-        algorithm, keys, _records(dataset.train), settings.num_steps, checkpoint=checkpoint, progress=True
-    ).state
-    _refuse_non_finite(states, f"{job['experiment']}/{job['cell']}")
-    _save_states(arguments.output, states)
+    done = run_seeds(
+        algorithm,
+        keys,
+        _records(dataset.train),
+        settings.num_steps,
+        record=algorithm.keep if settings.record_every else None,
+        record_every=settings.record_every,
+        checkpoint=checkpoint,
+        progress=True,
+    )
+    _refuse_non_finite(done, f"{job['experiment']}/{job['cell']}")
+    _save(arguments.output, done)
     ledger.write(arguments.output.with_name("ledger.json"))
     checkpoint.remove()
     stamp.write(
@@ -57,10 +65,14 @@ def main(arguments: argparse.Namespace) -> None:
     )
 
 
-def spent(cell: OpenCell) -> Ledger:
-    """The ledger of one repetition; raises before anything is run if that would exceed a sound target."""
+def spent(cell: OpenCell, num_steps: int | None = None) -> Ledger:
+    """The ledger of one repetition, or of its first steps.
+
+    Raises before anything is run if that would exceed a sound target.
+    """
+    num_steps = num_steps or cell.settings.num_steps
     settings = cell.settings
-    event = cell.algorithm.event(settings.num_steps)
+    event = cell.algorithm.event(num_steps)
     ledger = Ledger(
         adjacency=settings.adjacency,
         delta=settings.delta or DELTA,
@@ -71,23 +83,30 @@ def spent(cell: OpenCell) -> Ledger:
         # Without privacy every accountant says the same.
         Claim(event, ledger.accountant, ledger.delta, ledger.adjacency)
         if noise is None
-        else experiment.claim(settings, cell.dataset.num_records, noise)
+        else experiment.claim(settings, cell.dataset.num_records, noise, num_steps)
     )
     return ledger.spend(event, settings.method, claim)
 
 
-def load_states(path: Path, algorithm: Algorithm, records: Arrays) -> Any:
-    """Read the states of all seeds back into the shape that the algorithm gives them."""
-    like = jax.eval_shape(algorithm.init, jax.random.key(0), _records(records))
+def load(path: Path, algorithm: Algorithm, records: Arrays) -> Run:
+    """Read a fit of all seeds back into the shape that the algorithm gives it."""
+    key = jax.random.key(0)
+    state = jax.eval_shape(algorithm.init, key, _records(records))
+    kept = jax.eval_shape(lambda own, at: algorithm.keep(*algorithm.step(own, at, _records(records))), key, state)
     with np.load(path, allow_pickle=False) as stored:
-        leaves = [jnp.asarray(stored[name]) for name in stored.files]
-    return jax.tree.unflatten(jax.tree.structure(like), leaves)
+        leaves = {
+            part: [jnp.asarray(stored[name]) for name in stored.files if name.startswith(part)] for part in PARTS
+        }
+    trees = {"state": state, "trace": kept if leaves["trace"] else None}
+    return Run(**{part: jax.tree.unflatten(jax.tree.structure(trees[part]), leaves[part]) for part in PARTS})
 
 
-def _save_states(path: Path, states: Any) -> None:
+def _save(path: Path, done: Run) -> None:
+    """Write the leaves of states and traces under the names that they have in their trees."""
     named = {
-        jax.tree_util.keystr(where) or "state": np.asarray(leaf)
-        for where, leaf in jax.tree.leaves_with_path(states)
+        part + jax.tree_util.keystr(where): np.asarray(leaf)
+        for part, tree in zip(PARTS, done, strict=True)
+        for where, leaf in jax.tree.leaves_with_path(tree)
     }
     with replacing(path) as temporary:
         np.savez(temporary, allow_pickle=False, **named)
@@ -97,10 +116,10 @@ def _records(arrays: Arrays) -> dict[str, jax.Array]:
     return {key: jnp.asarray(value) for key, value in arrays.items()}
 
 
-def _refuse_non_finite(states: Any, cell: str) -> None:
-    for where, leaf in jax.tree.leaves_with_path(states):
-        finite = np.isfinite(np.asarray(leaf)).reshape(len(leaf), -1).all(axis=1)
-        if not finite.all():
-            raise FloatingPointError(
-                f"{cell}: the state {jax.tree_util.keystr(where)} of seed {int(np.argmin(finite))} is not finite"
-            )
+def _refuse_non_finite(done: Run, cell: str) -> None:
+    for part, tree in zip(PARTS, done, strict=True):
+        for where, leaf in jax.tree.leaves_with_path(tree):
+            finite = np.isfinite(np.asarray(leaf)).reshape(len(leaf), -1).all(axis=1)
+            if not finite.all():
+                name, seed = jax.tree_util.keystr(where), int(np.argmin(finite))
+                raise FloatingPointError(f"{cell}: the {part} {name} of seed {seed} is not finite")

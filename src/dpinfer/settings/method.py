@@ -1,0 +1,9 @@
+"""All methods that a cell can run; `method` tells them apart."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from dpinfer.settings.cell import Descent, Dpsgd, Dpvi
+
+Method = Annotated[Descent | Dpvi | Dpsgd, Field(discriminator="method")]
