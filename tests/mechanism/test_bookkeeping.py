@@ -10,7 +10,7 @@ import pytest
 from dpinfer.mechanism import bookkeeping, per_example
 from dpinfer.models.layers import Apply, Convolution, Dense, Network, Transposed
 
-BATCH, CASES = 6, 200
+BATCH, CASES = 6, 400
 
 
 def dense_losses(apply: Apply, examples: Any) -> jax.Array:

@@ -1,11 +1,13 @@
 import time
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from dpinfer import studies
-from dpinfer.settings.study import TimeSampling, TimeSteps
+from dpinfer.settings.model import Vae
+from dpinfer.settings.study import TimeNetwork, TimeSampling, TimeSteps
 from dpinfer.studies import stopwatch
 
 
@@ -49,3 +51,17 @@ def test_steps_and_a_whole_run_are_timed() -> None:
     rows = list(studies.rows(settings))
     assert {row["program"] for row in rows} == {"seeds", "seed", "loop", "run"}
     assert next(row["value"] for row in rows if row["metric"] == "seconds") > 0
+
+
+def test_ways_to_step_are_timed() -> None:
+    ways: Any = ("exact", "choice", "single", "numpyro")
+    network = Vae(image=(4, 4), latent=2, hidden=4)
+    settings = TimeNetwork(network=network, records=50, batch=5, programs=ways, steps=1, slow_steps=1, rounds=1)
+    rows = [row for row in studies.rows(settings) if row["metric"] == "ratio"]
+    assert [row["program"] for row in rows] == list(ways)
+    assert all(row["value"] > 0 for row in rows)
+
+
+def test_ratios_are_to_the_step_without_privacy() -> None:
+    with pytest.raises(ValueError, match="programs should contain exact"):
+        TimeNetwork(network=Vae(), programs=("private",))

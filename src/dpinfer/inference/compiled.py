@@ -1,5 +1,6 @@
 """Programs over seeds: one for all repetitions, spread over devices, shared by cells that differ in numbers."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,9 @@ from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as Spec
 
 from dpinfer.types import Key
+
+SIDE_BY_SIDE = 1 << 20
+"""Bytes of one seed's state up to which the seeds of a device run side by side."""
 
 
 def spread(keys: Key) -> tuple[Mesh, Key]:
@@ -25,17 +29,30 @@ def spread(keys: Key) -> tuple[Mesh, Key]:
 def over_seeds(mesh: Mesh, function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
     """Compile a function of (per seed, shared, ...) for all seeds: a loop of its own on every device.
 
+    The seeds of a device run side by side, or, where they are large, one after the other: products of matrices
+    that fill the cores alone are slower in batches.
+
     Args:
         mesh: The devices.
         function: Of one seed.
         arguments: What it will be called with, or the like; the first has a leading axis of seeds.
     """
     shared = len(arguments) - 1
-    mapped = jax.vmap(function, in_axes=(0, *(None,) * shared))
+
+    def mapped(own: Any, *others: Any) -> Any:
+        if _bytes(arguments[0]) > SIDE_BY_SIDE:
+            return jax.lax.map(lambda seed: function(seed, *others), own)
+        return jax.vmap(function, in_axes=(0, *(None,) * shared))(own, *others)
+
     specs = (Spec("seed"), *(Spec(),) * shared)
     return hoisted(
         jax.shard_map(mapped, mesh=mesh, in_specs=specs, out_specs=Spec("seed"), check_vma=False), *arguments
     )
+
+
+def _bytes(per_seed: Any) -> int:
+    """The size of one seed's part of a tree."""
+    return sum(math.prod(leaf.shape[1:]) * leaf.dtype.itemsize for leaf in jax.tree.leaves(per_seed))
 
 
 def hoisted(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:

@@ -170,6 +170,10 @@ def _advance(plan: Plan, key_state: tuple[Key, Any], records: Records, done: jax
 
     def blocks(carried: tuple[Any, jax.Array, Any], _: None) -> tuple[tuple[Any, jax.Array, Any], None]:
         state, first, _ = carried
+        if block == 1:
+            # No detour through the inputs of a loop: much randomness is worth a copy less.
+            state, info = algorithm.step(jax.random.fold_in(key, first), state, records)
+            return (state, first + 1, info), None
         keys = jax.vmap(lambda step: jax.random.fold_in(key, step))(first + jnp.arange(block))
         drawn = jax.vmap(lambda own: algorithm.random(own, state))(keys)
         # Flat, because the loop over steps reorders axes, which is slow where the last ones are short.

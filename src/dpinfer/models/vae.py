@@ -5,8 +5,9 @@ probability. The loss of a record is the negative ELBO by one draw of z from the
 """
 
 import math
+from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -45,9 +46,30 @@ def build(settings: Vae) -> Model:
     return Model(init, _no_prior, log_likelihood, no_outcome, local, network)
 
 
+class Parts(NamedTuple):
+    """What an auto-encoder is made of.
+
+    Attributes:
+        encoder: Layers of the encoder by name.
+        decoder: Layers of the decoder by name.
+        encode: `(apply, images) -> (mean, log_std)` of their codes.
+        decode: `(apply, codes) -> logits` of the pixels.
+    """
+
+    encoder: dict[str, Any]
+    decoder: dict[str, Any]
+    encode: Callable[[Apply, jax.Array], tuple[jax.Array, jax.Array]]
+    decode: Callable[[Apply, jax.Array], jax.Array]
+
+
+def parts_of(settings: Vae) -> Parts:
+    """The encoder and the decoder of these settings."""
+    return (_dense if settings.layers == "dense" else _convolutional)(settings)
+
+
 def network_of(settings: Vae) -> Network:
     """The layers, and the loss of every record of a batch with `x`, `code` and `level`."""
-    layers, encode, decode = (_dense if settings.layers == "dense" else _convolutional)(settings)
+    encoder, decoder, encode, decode = parts_of(settings)
 
     def losses(apply: Apply, examples: Records) -> jax.Array:
         image = (examples["x"] > examples["level"]).astype(jnp.float32)
@@ -60,15 +82,15 @@ def network_of(settings: Vae) -> Network:
         log_q = _total(norm.logpdf(unit) - log_std)
         return reconstruction + log_q - _total(norm.logpdf(z))
 
-    return Network(layers, losses)
+    return Network({**encoder, **decoder}, losses)
 
 
-def _dense(settings: Vae) -> tuple[dict[str, Any], Any, Any]:
+def _dense(settings: Vae) -> Parts:
     pixels, hidden, latent = math.prod(settings.image), settings.hidden, settings.latent
-    layers = {
+    encoder = {
         "encoder": Dense(pixels, hidden), "mean": Dense(hidden, latent), "log_std": Dense(hidden, latent),
-        "decoder": Dense(latent, hidden), "logits": Dense(hidden, pixels),
     }  # fmt: skip
+    decoder = {"decoder": Dense(latent, hidden), "logits": Dense(hidden, pixels)}
 
     def encode(apply: Apply, image: jax.Array) -> tuple[jax.Array, jax.Array]:
         features = softplus(apply("encoder", image.reshape(image.shape[0], -1)))
@@ -78,15 +100,15 @@ def _dense(settings: Vae) -> tuple[dict[str, Any], Any, Any]:
         logits = apply("logits", softplus(apply("decoder", z)))
         return logits.reshape(-1, *settings.image)
 
-    return layers, encode, decode
+    return Parts(encoder, decoder, encode, decode)
 
 
-def _convolutional(settings: Vae) -> tuple[dict[str, Any], Any, Any]:
+def _convolutional(settings: Vae) -> Parts:
     channels = (settings.image[2], *settings.channels)
     flat, latent = SIDE**2 * channels[-1], settings.latent
     down = {f"down{n}": Convolution(*pair) for n, pair in enumerate(pairwise(channels))}
     up = {f"up{n}": Transposed(*pair) for n, pair in enumerate(pairwise(channels[::-1]))}
-    heads = {"mean": Dense(flat, latent), "log_std": Dense(flat, latent), "decoder": Dense(latent, flat)}
+    heads = {"mean": Dense(flat, latent), "log_std": Dense(flat, latent)}
 
     def encode(apply: Apply, image: jax.Array) -> tuple[jax.Array, jax.Array]:
         features = image
@@ -101,7 +123,7 @@ def _convolutional(settings: Vae) -> tuple[dict[str, Any], Any, Any]:
             features = apply(name, softplus(features))
         return features
 
-    return {**down, **heads, **up}, encode, decode
+    return Parts({**down, **heads}, {"decoder": Dense(latent, flat), **up}, encode, decode)
 
 
 def _total(values: jax.Array) -> jax.Array:

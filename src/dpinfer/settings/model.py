@@ -65,4 +65,14 @@ class Vae:
         return self
 
 
-Model = Annotated[Logistic | Hierarchical | Mixture | Vae, Field(discriminator="name")]
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Classifier:
+    """A network with one hidden layer that tells classes of images apart."""
+
+    name: Literal["classifier"] = "classifier"
+    image: Annotated[tuple[Count, ...], Field(description="Height and width of an image.")] = (28, 28)
+    hidden: Annotated[Count, Field(description="Width of the hidden layer.")] = 1000
+    classes: Annotated[Count, Field(description="Number of classes.")] = 10
+
+
+Model = Annotated[Logistic | Hierarchical | Mixture | Vae | Classifier, Field(discriminator="name")]

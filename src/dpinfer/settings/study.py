@@ -7,6 +7,7 @@ from pydantic.dataclasses import dataclass
 
 from dpinfer.settings.accounting import Accountant, Adjacency, Options
 from dpinfer.settings.base import STRICT, Count, Positive, Probability, Rate, Seed
+from dpinfer.settings.model import Classifier, Vae
 
 Over = Literal["num_steps", "sampling_rate", "noise_multiplier"]
 
@@ -160,8 +161,39 @@ class TimeSteps:
     rounds: Annotated[Count, Field(description="How often each is measured.")] = 5
 
 
+Stepping = Literal["exact", "clipped", "private", "choice", "vmap", "single", "numpyro"]
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class TimeNetwork:
+    """What a step of DP-SGD on a network costs, over that of the same step without privacy."""
+
+    study: Literal["time_network"] = "time_network"
+    network: Annotated[Vae | Classifier, Field(discriminator="name", description="The model.")]
+    records: Annotated[Count, Field(description="Number of records, n.")] = 60_000
+    batch: Annotated[Count, Field(description="Size of a batch.")] = 128
+    programs: Annotated[
+        tuple[Stepping, ...],
+        Field(
+            description="exact: without privacy. clipped: by book-keeping, without noise. private: with noise. "
+            "choice: that, with batches drawn by JAX. vmap: gradients in memory. single: one gradient after the "
+            "other. numpyro: without privacy, NumPyro's SVI on the same model."
+        ),
+    ] = ("exact", "clipped", "private")
+    steps: Annotated[Count, Field(description="Steps of one measurement.")] = 20
+    slow_steps: Annotated[Count, Field(description="Steps of one measurement of vmap and single.")] = 2
+    rounds: Annotated[Count, Field(description="How often each is measured.")] = 7
+
+    @model_validator(mode="after")
+    def _is_relative_to_exact(self) -> Self:
+        if "exact" not in self.programs:
+            raise ValueError("programs should contain exact, which the others are compared with")
+        return self
+
+
 Study = Annotated[
-    Curve | Orders | Search | Dominance | Noise | Feistel | TimeSampling | TimeSteps, Field(discriminator="study")
+    Curve | Orders | Search | Dominance | Noise | Feistel | TimeSampling | TimeSteps | TimeNetwork,
+    Field(discriminator="study"),
 ]
-TIMED = (TimeSampling, TimeSteps)
+TIMED = (TimeSampling, TimeSteps, TimeNetwork)
 """Studies that measure time, and therefore run alone on a machine."""

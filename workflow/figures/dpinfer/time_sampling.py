@@ -5,6 +5,7 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from dpinfer.figures.style import COLUMN_WIDTH, legend_above
+from dpinfer.figures.times import time_curves
 
 NAMES = {
     "poisson": "Poisson (count, then permutation)",
@@ -15,14 +16,10 @@ NAMES = {
 
 
 def draw(metrics: pd.DataFrame, published: pd.DataFrame | None) -> Figure:
-    """Draw a line for each way, with bars between the quartiles."""
+    """Draw a line for each way."""
     del published  # a measurement of our own
     figure, axes = plt.subplots(figsize=(COLUMN_WIDTH, 2.6))
-    times = metrics[metrics["arm"].isin(["small", "huge"])]
-    for program, name in NAMES.items():
-        own = times[times["program"] == program].pivot_table(index="records", columns="metric", values="value")
-        bars = [own["microseconds"] - own["microseconds_low"], own["microseconds_high"] - own["microseconds"]]
-        axes.errorbar(own.index, own["microseconds"], yerr=bars, marker=".", capsize=2, label=name)
-    axes.set(xscale="log", yscale="log", xlabel="records", ylabel="time for one minibatch (µs)")
+    time_curves(axes, metrics[metrics["arm"].isin(["small", "huge"])], "records", "microseconds", NAMES)
+    axes.set(xlabel="records", ylabel="time for one minibatch (µs)")
     legend_above(axes)
     return figure

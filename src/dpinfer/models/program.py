@@ -1,0 +1,54 @@
+"""An auto-encoder as a NumPyro model and guide, for `numpyro.infer.SVI` and `dpinfer.svi.DPSVI`."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpyro
+from numpyro.distributions import Bernoulli, Normal
+
+from dpinfer.models.layers import Apply
+from dpinfer.models.vae import START_STD, network_of, parts_of
+from dpinfer.settings.model import Vae
+from dpinfer.types import Key
+
+
+class Program(NamedTuple):
+    """A NumPyro model and its guide; both are called with a batch of images of zeros and ones, (batch, ...)."""
+
+    model: Callable[..., Any]
+    guide: Callable[..., Any]
+
+
+def program(settings: Vae, num_records: int, key: Key) -> Program:
+    """The auto-encoder of these settings, with parameters drawn from the key to start from.
+
+    Args:
+        settings: Its layers.
+        num_records: Number of all records, the size of the plate.
+        key: Key of the start.
+    """
+    parts = parts_of(settings)
+    start = network_of(settings).init(key, START_STD)
+
+    def apply_of(name: str, layers: dict[str, Any]) -> Apply:
+        """Apply layers whose parameters are one site of the program."""
+        parameters = numpyro.param(name, {layer: start[layer] for layer in layers})
+        return lambda layer, x: layers[layer](parameters[layer], x)
+
+    def model(images: jax.Array) -> None:
+        apply = apply_of("decoder", parts.decoder)
+        with numpyro.plate("records", num_records, images.shape[0]):
+            z = numpyro.sample("z", Normal(jnp.zeros((1, settings.latent)), 1.0).to_event(1))
+            logits = parts.decode(apply, z)
+            pixels = Bernoulli(logits=logits).to_event(len(settings.image))
+            numpyro.sample("image", pixels, obs=images)
+
+    def guide(images: jax.Array) -> None:
+        apply = apply_of("encoder", parts.encoder)
+        mean, log_std = parts.encode(apply, images.astype(jnp.float32))
+        with numpyro.plate("records", num_records, images.shape[0]):
+            numpyro.sample("z", Normal(mean, jnp.exp(log_std)).to_event(1))
+
+    return Program(model, guide)

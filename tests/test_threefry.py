@@ -1,0 +1,15 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.extend.random import threefry_2x32
+
+from dpinfer.threefry import words
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2**31 + 7])
+@pytest.mark.parametrize("count", [1, 5, 4096])
+def test_the_words_are_those_of_the_cipher_that_jax_has(seed: int, count: int) -> None:
+    key = jax.random.key(seed)
+    theirs = threefry_2x32(jax.random.key_data(key), jnp.arange(2 * count, dtype=jnp.uint32))
+    np.testing.assert_array_equal(jnp.concatenate(words(key, count)), theirs)
