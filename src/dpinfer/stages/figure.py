@@ -52,6 +52,8 @@ def main(arguments: argparse.Namespace) -> None:
 
 def note(metrics: pd.DataFrame) -> str:
     """What a figure or table says of its own making: scale, seeds, and whether the data are a stand-in."""
+    if "scale" not in metrics:
+        return ""
     scales = ", ".join(sorted(metrics["scale"].unique()))
     if "seed" not in metrics:
         return f"{scales} scale"

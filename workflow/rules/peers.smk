@@ -1,0 +1,70 @@
+# Time one private step by every library, each in an environment of its own. Not part of the default run.
+PEERS = ["d3p", "jax_privacy", "opacus", "tf_privacy"]
+
+
+rule peer_environment:
+    input:
+        "benchmarks/peers/requirements/{peer}.txt",
+    output:
+        f"{PLAN.results}/peers/{{peer}}.json",
+    log:
+        f"{PLAN.results}/logs/peers/install_{{peer}}.log",
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=60,
+    params:
+        environment=f"{PLAN.results}/peers/{{peer}}",
+    shell:
+        "python benchmarks/peers/install.py {input:q} --environment {params.environment:q} --output {output:q}"
+        " 2> {log:q}"
+
+
+rule measure_peers:
+    input:
+        environments=expand(f"{PLAN.results}/peers/{{peer}}.json", peer=PEERS),
+        scripts=sorted(str(path) for path in Path("benchmarks/peers").glob("*.py")),
+    output:
+        table=f"{PLAN.results}/tables/peers.csv",
+        shown=f"{PLAN.results}/tables/peers.md",
+    log:
+        f"{PLAN.results}/logs/peers/measure.log",
+    conda:
+        ENVIRONMENT
+    threads: 64
+    resources:
+        mem_mb=16000,
+        runtime=120,
+    params:
+        logs=f"{PLAN.results}/logs/peers",
+    shell:
+        "python benchmarks/peers/measure.py {input.environments:q} --logs {params.logs:q} --output {output.table:q}"
+        " 2> {log:q}"
+
+
+rule draw_peers:
+    input:
+        table=f"{PLAN.results}/tables/peers.csv",
+        script="workflow/figures/dpinfer/peers.py",
+    output:
+        pdf=f"{PLAN.results}/figures/peers.pdf",
+        png=f"{PLAN.results}/figures/peers.png",
+        stamp=f"{PLAN.results}/figures/peers.json",
+    log:
+        f"{PLAN.results}/logs/peers/draw.log",
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    shell:
+        "python -m dpinfer figure {input.script:q} --metrics {input.table:q} --output {output.pdf:q} 2> {log:q}"
+
+
+rule peers:
+    input:
+        rules.measure_peers.output,
+        rules.draw_peers.output,
