@@ -16,6 +16,12 @@ ROUNDS = 20
 PARITY = np.uint32(0x1BD11BDA)
 
 
+def generator(key: Key) -> str:
+    """What noise from this key is drawn by, in words for a reader of the ledger."""
+    kind = str(jax.random.key_impl(key))
+    return f"Threefry-2x32, {ROUNDS} rounds, Box-Muller" if kind == "threefry2x32" else f"{kind}, Box-Muller"
+
+
 def words(key: Key, count: int) -> tuple[jax.Array, jax.Array]:
     """Two vectors of `count` random 32-bit words: what the cipher makes of the counters (i, count + i).
 

@@ -16,7 +16,7 @@ rule peer_environment:
         mem_mb=2000,
         runtime=60,
     params:
-        environment=f"{PLAN.results}/peers/{{peer}}",
+        environment=lambda wildcards, output: Path(output[0]).with_suffix(""),
     shell:
         "python benchmarks/peers/install.py {input:q} --environment {params.environment:q} --output {output:q}"
         " 2> {log:q}"
@@ -38,7 +38,7 @@ rule measure_peers:
         mem_mb=16000,
         runtime=120,
     params:
-        logs=f"{PLAN.results}/logs/peers",
+        logs=lambda wildcards, output: Path(output.table).parent.parent / "logs/peers",
     shell:
         "python benchmarks/peers/measure.py {input.environments:q} --logs {params.logs:q} --output {output.table:q}"
         " 2> {log:q}"

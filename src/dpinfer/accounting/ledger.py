@@ -65,6 +65,7 @@ class Ledger:
         delta: The delta of the guarantee.
         budget: Largest epsilon that may be spent, or None.
         accountant: The sound accountant.
+        generator: What the noise was drawn by, or None where that is not known.
         entries: The releases so far.
         claims: What the paper would say of them.
     """
@@ -73,6 +74,7 @@ class Ledger:
     delta: float
     budget: float | None = None
     accountant: str = "pld"
+    generator: str | None = None
     entries: tuple[Entry, ...] = ()
     claims: tuple[Claim, ...] = ()
 
@@ -134,6 +136,7 @@ class Ledger:
             "delta": self.delta,
             "budget": self.budget,
             "accountant": self.accountant,
+            "generator": self.generator,
             "eps_sound": bound.upper,
             "eps_paper": self.paper(),
             "reason": bound.detail,
@@ -164,6 +167,7 @@ def ledger_from_dict(values: dict[str, Any]) -> Ledger:
             delta=values["delta"],
             budget=values["budget"],
             accountant=values["accountant"],
+            generator=values["generator"],
             entries=tuple(Entry(from_dict(entry["event"]), entry["what"]) for entry in values["entries"]),
             claims=tuple(Claim(**{**claim, "event": from_dict(claim["event"])}) for claim in values["claims"]),
         )

@@ -1,6 +1,7 @@
 """Run a cell's algorithm for all its seeds, and write states and ledger."""
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 import jax
@@ -16,6 +17,7 @@ from dpinfer.inference.base import Algorithm
 from dpinfer.inference.checkpoint import Checkpoint
 from dpinfer.inference.run import Run, keys_for, run_seeds
 from dpinfer.provenance import Stamp
+from dpinfer.threefry import generator
 
 PARTS = ("state", "trace")
 """What the names in a fit's file begin with: the last states, and what was kept of recorded steps."""
@@ -39,7 +41,7 @@ def main(arguments: argparse.Namespace) -> None:
     cell = experiment.open_cell(arguments.calibration, arguments.data)
     job, settings, dataset, algorithm = cell
     key = experiment.key_of(job["seed"], job["experiment"], job["cell"])
-    ledger = spent(cell)
+    ledger = replace(spent(cell), generator=generator(key))
     keys = keys_for(key, settings.seeds)
     checkpoint = Checkpoint(
         arguments.output.with_name("checkpoint.npz"), identity=f"{arguments.code} {to_json(job)}"
