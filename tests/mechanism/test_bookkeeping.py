@@ -102,7 +102,7 @@ def test_an_example_that_is_masked_out_may_be_anything() -> None:
             jax.tree.map(np.testing.assert_array_equal, other, sums[0])
 
 
-def test_a_network_is_taken_by_book_keeping_and_anything_else_by_vmap() -> None:
+def test_a_network_is_taken_by_book_keeping_and_anything_else_by_vmap(caplog: pytest.LogCaptureFixture) -> None:
     network, width = NETWORKS["dense"]
     parameters = network.init(jax.random.key(0), 0.5)
     examples = {"x": jnp.ones((BATCH, width)), "scale": jnp.ones(BATCH)}
@@ -113,6 +113,17 @@ def test_a_network_is_taken_by_book_keeping_and_anything_else_by_vmap() -> None:
         jaxpr = jax.make_jaxpr(lambda: per_example.clipped_sum(loss, parameters, examples, everyone, 1.0))()
         return max(out.aval.size for equation in jaxpr.eqns for out in equation.outvars)
 
+    with caplog.at_level("INFO"):
+        widest(network)
+    assert "clipping gradients by book-keeping" in caplog.text
     assert per_example.method(network) == "book-keeping"
     assert per_example.method(lambda parameters, example: network(parameters, example)) == "vmap"
     assert widest(network) < widest(lambda parameters, example: network(parameters, example))
+
+
+@pytest.mark.parametrize(("parameters", "expected"), [(10, 100), (1 << 20, 4), (1 << 24, 1)])
+def test_micro_batches_fit_into_the_memory_set_aside(parameters: int, expected: int) -> None:
+    like = {"w": jax.ShapeDtypeStruct((parameters,), jnp.float32)}
+    found = per_example._fitting(like, 100)
+    assert found == expected
+    assert found == 1 or found * parameters * 4 <= per_example.GRADIENTS["cpu"]

@@ -22,7 +22,7 @@ def gaussian(clip: float, noise_multiplier: float, micro_batch: int | None = Non
     Args:
         clip: Largest norm of one example's gradient.
         noise_multiplier: Noise standard deviation over clip.
-        micro_batch: How many gradients are held in memory at once; all by default.
+        micro_batch: How many gradients are held in memory at once; as many as fit by default.
     """
     if not 0 < clip < math.inf:
         raise InputError(f"the clip is {clip}, but should be positive and finite")

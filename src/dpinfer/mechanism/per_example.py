@@ -4,6 +4,8 @@ There are two ways to the same sum: book-keeping for networks of our own layers,
 `micro_batch` of them at once, for anything else.
 """
 
+import logging
+import math
 from typing import Literal
 
 import jax
@@ -13,6 +15,11 @@ import optax
 from dpinfer.mechanism import bookkeeping
 from dpinfer.models.layers import Network
 from dpinfer.types import Loss, Tree
+
+log = logging.getLogger(__name__)
+GRADIENTS = {"cpu": 1 << 24}
+"""Bytes of gradients held at once where nobody says how many: on CPUs about what the caches hold."""
+GRADIENTS_ELSEWHERE = 1 << 30
 
 
 def method(loss: Loss) -> Literal["book-keeping", "vmap"]:
@@ -39,8 +46,11 @@ def clipped_sum(
         examples: Leaves of shape (n, ...).
         mask: (n,) which examples count.
         clip: The largest norm, positive and finite.
-        micro_batch: How many gradients are held in memory at once; all by default. Book-keeping holds none.
+        micro_batch: How many gradients are held in memory at once; by default as many as fit into `GRADIENTS`.
+            Book-keeping holds none.
     """
+    # Once for every program that is compiled.
+    log.info("clipping gradients by %s", method(loss))
     if isinstance(loss, Network):
         return bookkeeping.clipped_sum(loss, parameters, examples, mask, clip)
     return by_vmap(loss, parameters, examples, mask, clip, micro_batch)
@@ -68,7 +78,8 @@ def by_vmap(
         )
 
     size = mask.shape[0]
-    if micro_batch is None or micro_batch >= size:
+    micro_batch = micro_batch or _fitting(parameters, size)
+    if micro_batch >= size:
         return chunk(examples, mask)
     padding = -size % micro_batch
     folded, counted = jax.tree.map(
@@ -84,6 +95,13 @@ def by_vmap(
         return jax.tree.map(jnp.add, total, chunk(*part)), None
 
     return jax.lax.scan(add, jax.tree.map(jnp.zeros_like, parameters), (folded, counted))[0]
+
+
+def _fitting(parameters: Tree, size: int) -> int:
+    """The size of the micro-batches, all about equal, whose gradients fit into the memory set aside for them."""
+    each = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(parameters))
+    most = GRADIENTS.get(jax.default_backend(), GRADIENTS_ELSEWHERE) // max(each, 1)
+    return math.ceil(size / math.ceil(size / max(most, 1))) if size else 1
 
 
 def plain_sum(loss: Loss, parameters: Tree, examples: Tree, mask: jax.Array) -> Tree:

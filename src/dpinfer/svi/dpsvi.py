@@ -62,7 +62,7 @@ class DPSVI(SVI):
         num_records: Number of all records, where the plate has the size of the batch and `update` is used.
         shared_draw: Whether all records of a batch see one draw from the guide, as in NumPyro, or each its own,
             which lowers the variance of the gradient.
-        micro_batch: How many records' gradients are held in memory at once; all by default.
+        micro_batch: How many records' gradients are held in memory at once; as many as fit by default.
         static_kwargs: Constants of model and guide.
     """
 
