@@ -22,7 +22,7 @@ def by_accountant(metrics: pd.DataFrame, published: pd.DataFrame, data: str) -> 
 
     Args:
         metrics: Of `dpvi_fig1_<data>`, `dpvi_sgld_<data>` and `dpvi_epsilon_<data>`.
-        published: The paper's accuracies by `epsilon`, or without epsilon that without privacy.
+        published: The paper's `value` by `arm` and `epsilon`, with its standard error `sem`.
         data: Name of the data set.
     """
     runs, langevin, account = (
@@ -109,7 +109,7 @@ def _moments(runs: pd.DataFrame, account: pd.DataFrame) -> np.ndarray:
 
 
 def _published(axes: Axes, published: pd.DataFrame) -> None:
-    private, exact = published.dropna(subset="epsilon"), published[published["epsilon"].isna()]
+    private, exact = (published[published["arm"] == arm] for arm in ("code", "exact"))
     if len(private):
         axes.errorbar(
             private["epsilon"], private["value"], private["sem"],
