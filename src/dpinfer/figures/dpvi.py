@@ -8,6 +8,7 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from dpinfer.figures.curves import mean_curves, mean_line
 from dpinfer.figures.style import COLUMN_WIDTH, PUBLISHED, legend_above
@@ -30,27 +31,27 @@ def by_accountant(metrics: pd.DataFrame, published: pd.DataFrame, data: str) -> 
     )
     code, baseline = runs[runs["arm"] == "code"], langevin[langevin["arm"] == "code"]
     claimed = {
-        "DPVI, advanced composition": code.assign(x=code["eps_paper"]),
-        "DPVI, moments accountant": code.assign(x=_moments(code, account)),
-        "Algorithm 1 as printed": _at(runs, "stated", "eps_paper"),
+        "DPVI, composition": code.assign(x=code["eps_paper"]),
+        "DPVI, moments": code.assign(x=_moments(code, account)),
+        "Algorithm 1": _at(runs, "stated", "eps_paper"),
         "DP-SGLD": baseline.assign(x=baseline["eps_paper"]),
     }
     sound = {
         "DPVI as coded": code.assign(x=code["eps_sound"]),
-        "DPVI, Poisson samples": _at(runs, "sound", "eps_sound"),
-        "Algorithm 1 as printed": _at(runs, "stated", "eps_sound"),
+        "DPVI, Poisson": _at(runs, "sound", "eps_sound"),
+        "Algorithm 1": _at(runs, "stated", "eps_sound"),
         "DP-SGLD, clipped": _at(langevin, "clipped", "eps_sound"),
     }
-    figure, (above, below) = plt.subplots(2, 1, figsize=(COLUMN_WIDTH, 5.2), sharex=True, sharey=True)
+    figure, (above, below) = plt.subplots(2, 1, figsize=(COLUMN_WIDTH, 5.4), sharey=True)
     for axes, curves in ((above, claimed), (below, sound)):
         mean_curves(axes, pd.concat([curve.assign(curve=name) for name, curve in curves.items()]), "x", "curve")
         mean_line(axes, runs[runs["arm"] == "exact"], "no privacy")
-        axes.set(xscale="log", ylabel="test accuracy")
+        axes.set_ylabel("test accuracy")
     _published(above, published)
     above.set_xlabel(r"$\varepsilon$ as the paper accounts it ($\delta = 10^{-3}$)")
-    above.tick_params(labelbottom=True)
     below.set_xlabel(r"sound $\varepsilon$ (replace one record, $\delta = 10^{-3}$)")
     for axes in (above, below):
+        log_epsilon(axes)
         legend_above(axes, ncols=2)
     return figure
 
@@ -84,9 +85,17 @@ def by_setting(
     if published is not None:
         axes.plot([], [], "x", color=PUBLISHED, label="paper")
     mean_line(axes, exact, "no privacy")
-    axes.set(
-        xscale="log", ylabel="test accuracy", xlabel=r"$\varepsilon$ as the paper accounts it ($\delta = 10^{-3}$)"
-    )
+    log_epsilon(axes)
+    axes.set(ylabel="test accuracy", xlabel=r"$\varepsilon$ as the paper accounts it ($\delta = 10^{-3}$)")
+
+
+def log_epsilon(axes: Axes) -> None:
+    """Make the horizontal axis logarithmic, with plain numbers: within one decade powers of ten would not fit."""
+    axes.set_xscale("log")
+    low, high = axes.get_xlim()
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low < 100 else (1,)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
 
 
 def clips(runs: pd.DataFrame) -> dict[float, str]:
@@ -113,6 +122,6 @@ def _published(axes: Axes, published: pd.DataFrame) -> None:
     if len(private):
         axes.errorbar(
             private["epsilon"], private["value"], private["sem"],
-            color=PUBLISHED, linestyle="none", marker="x", linewidth=0.8, label="paper, advanced composition",
+            color=PUBLISHED, linestyle="none", marker="x", linewidth=0.8, label="paper, composition",
         )  # fmt: skip
     axes.axhline(exact["value"].item(), color=PUBLISHED, linestyle=":", label="paper, no privacy")

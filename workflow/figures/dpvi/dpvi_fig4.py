@@ -6,6 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dpinfer.figures.curves import mean_curves, mean_line
+from dpinfer.figures.dpvi import log_epsilon
 from dpinfer.figures.style import COLUMN_WIDTH, legend_above
 
 # The mean log-density of the test records under the clusters that they were drawn from.
@@ -21,8 +22,8 @@ def draw(metrics: pd.DataFrame, published: pd.DataFrame | None) -> Figure:
     _panel(
         above,
         {
-            "DPVI, advanced composition": _arm(dpvi, "code", "eps_paper"),
-            "DPVI, moments accountant": _arm(dpvi, "constants", "eps_paper"),
+            "DPVI, composition": _arm(dpvi, "code", "eps_paper"),
+            "DPVI, moments": _arm(dpvi, "constants", "eps_paper"),
             "DP-SGLD": _arm(langevin, "code", "eps_paper"),
         },
         dpvi[dpvi["arm"] == "exact"],
@@ -43,9 +44,10 @@ def draw(metrics: pd.DataFrame, published: pd.DataFrame | None) -> Figure:
 
 def _panel(axes: Axes, curves: dict[str, pd.DataFrame], exact: pd.DataFrame) -> None:
     mean_curves(axes, pd.concat([curve.assign(curve=name) for name, curve in curves.items()]), "x", "curve")
-    mean_line(axes, exact, "DPVI, no privacy")
+    mean_line(axes, exact, "no privacy")
     axes.axhline(TRUTH, color="0.4", linestyle=":", linewidth=1, label="true density")
-    axes.set(xscale="log", ylabel="test log-likelihood per record")
+    log_epsilon(axes)
+    axes.set_ylabel("test log-likelihood per record")
     legend_above(axes, ncols=2)
 
 
