@@ -6,7 +6,7 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Circle
+from matplotlib.patches import Circle, Patch
 
 from dpinfer.figures.style import COLUMN_WIDTH
 
@@ -38,10 +38,11 @@ def contours(metrics: pd.DataFrame, arms: dict[str, str]) -> Figure:
         )
     panels[0, 0].set_ylabel("$x_2$")
     handles = [
+        Patch(color="#6baed6", label="predictive density, log scale"),
         Line2D([], [], color="black", label="true components"),
         Line2D([], [], color="C3", linestyle="--", label="learned, width by weight"),
     ]
-    figure.legend(handles=handles, loc="outside upper center", ncols=2, frameon=False)
+    figure.legend(handles=handles, loc="outside upper center", ncols=2, frameon=False, fontsize=6)
     return figure
 
 

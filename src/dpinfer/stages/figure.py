@@ -34,7 +34,8 @@ def main(arguments: argparse.Namespace) -> None:
     """Draw, note the scale below the axes, save."""
     stamp = Stamp(arguments.code)
     style.apply()
-    metrics = pd.concat([pd.read_csv(path) for path in arguments.metrics], ignore_index=True)
+    # Whole columns at once: pieces of one that is empty in places would be taken for different types.
+    metrics = pd.concat([pd.read_csv(path, low_memory=False) for path in arguments.metrics], ignore_index=True)
     published = [pd.read_csv(path) for path in arguments.published]
     draw = runpy.run_path(str(arguments.script)).get("draw")
     if draw is None:
