@@ -46,7 +46,11 @@ def score(
         "statement": claim.statement,
         "published": claim.published,
         "ours": shown or _shown(claim, ours, margins),
-        "standard_error": ", ".join(_standard_error(chosen) for chosen in rows),
+        "standard_error": ", ".join(
+            _standard_error(selection, chosen) for selection, chosen in zip(selections, rows, strict=False)
+        )
+        if claim.table is None
+        else "",
         "verdict": verdict(claim, ours, margins),
         "reason": obstacle or claim.reason,
         "eps_paper": _range(rows, "eps_paper"),
@@ -120,9 +124,9 @@ def reduce(selection: Selection, chosen: pd.DataFrame) -> float:
     return float(reducers[selection.reduce]())
 
 
-def _standard_error(chosen: pd.DataFrame) -> str:
-    """Of the mean over seeds; what has no seeds has no error of this kind."""
-    if "seed" not in chosen:
+def _standard_error(selection: Selection, chosen: pd.DataFrame) -> str:
+    """Of the mean over seeds; what has no seeds, and an epsilon, has no error of this kind."""
+    if "seed" not in chosen or selection.of != "value":
         return "exact"
     values = chosen["value"].to_numpy(float)
     return f"{values.std(ddof=1) / len(values) ** 0.5:.2g}" if len(values) > 1 else "one run"

@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(arguments: argparse.Namespace) -> None:
     """Write one row for each claim."""
     stamp = Stamp(arguments.code)
-    metrics = {path.stem: pd.read_csv(path) for path in arguments.metrics}
+    metrics = {path.stem: pd.read_csv(path, low_memory=False) for path in arguments.metrics}
     rows: list[dict[str, Any]] = []
     for path in arguments.claims:
         stated = parse(Claims, read(path), path)
