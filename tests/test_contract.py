@@ -19,6 +19,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "descent": {"learning_rate": 0.1, "clip": 1.0},
     "dpvi": {"expected_batch": 5, "clip": 1.0},
     "dpsgd": {"expected_batch": 5, "clip": 1.0},
+    "sgld": {"expected_batch": 5, "clip": 1.0, "step_size": 1e-3, "samples": 2},
 }
 RECORDS = {"x": jax.random.normal(jax.random.key(0), (20, 3)), "y": jax.numpy.arange(20) % 2}
 

@@ -92,3 +92,38 @@ def test_a_claim_that_cannot_be_tested_says_why() -> None:
 def test_a_misspelt_column_is_an_error() -> None:
     with pytest.raises(InputError, match="asks for the column epsilonn, which e does not have"):
         score(claim(select(epsilonn=1.0), published=0.7), {"e": METRICS})
+
+
+def test_a_table_is_met_by_enough_of_its_rows() -> None:
+    table = pd.DataFrame({"arm": ["a", "b"], "value": [0.705, 0.75]})
+    stated = claim(select(), table="t", at_least=0.5, tolerance=0.01)
+    row = score(stated, {"e": METRICS}, {"t": table})
+    assert row["verdict"] == REPRODUCED
+    assert row["ours"] == "1 of 2 values met, largest difference 0.05"
+    assert score(claim(select(), table="t", at_least=1, tolerance=0.01), {"e": METRICS}, {"t": table})[
+        "verdict"
+    ] == DIFFERS  # fmt: skip
+
+
+def test_a_row_of_a_table_has_a_tolerance_or_errors_of_its_own() -> None:
+    stated = claim(select(arm="a"), table="t", at_least=1)
+    near = pd.DataFrame({"arm": ["a", "b"], "value": [0.72, 0.0], "tolerance": [0.02, 0.0]})
+    assert score(stated, {"e": METRICS}, {"t": near})["verdict"] == REPRODUCED
+    assert score(stated, {"e": METRICS}, {"t": near.assign(tolerance=0.001)})["verdict"] == DIFFERS
+    # Ours has a standard error of 0.01: three of both are 0.042.
+    assert score(stated, {"e": METRICS}, {"t": near.assign(tolerance=0.0, sem=0.01)})["verdict"] == REPRODUCED
+    far = near.assign(value=0.76, tolerance=0.0, sem=0.01)
+    assert score(stated, {"e": METRICS}, {"t": far})["verdict"] == DIFFERS
+
+
+def test_a_table_of_cells_that_were_not_run_says_nothing() -> None:
+    table = pd.DataFrame({"arm": ["a", "c"], "value": [0.71, 0.7]})
+    stated = claim(select(), table="t", at_least=0.5, tolerance=0.01)
+    row = score(stated, {"e": METRICS}, {"t": table})
+    assert row["verdict"] == NOT_TESTABLE
+    assert row["reason"] == "not all values of t were computed at this scale"
+
+
+def test_a_claim_may_be_about_an_epsilon() -> None:
+    of = Selection(experiment="e", metric="accuracy", where={"arm": "a"}, of="eps_sound")
+    assert verdict(claim(of, published=1.5)) == REPRODUCED

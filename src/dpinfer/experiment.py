@@ -8,15 +8,17 @@ from typing import Any, NamedTuple
 import jax
 
 from dpinfer import inference, models
+from dpinfer.accounting.events import with_rate
 from dpinfer.accounting.ledger import Claim
 from dpinfer.atomic import read_json
 from dpinfer.data.base import Dataset, read
 from dpinfer.inference.base import Algorithm
 from dpinfer.mechanism.base import Mechanism
 from dpinfer.mechanism.exact import clip_only, exact
-from dpinfer.mechanism.gaussian import gaussian
-from dpinfer.settings.cell import Sampled
+from dpinfer.mechanism.gaussian import gaussian, unclipped
+from dpinfer.settings.cell import Dpvi, Sampled
 from dpinfer.settings.method import Method
+from dpinfer.settings.sgld import Sgld
 from dpinfer.settings.yaml import parse
 from dpinfer.types import Key
 
@@ -67,13 +69,16 @@ def claim(settings: Method, num_records: int, noise_multiplier: float, num_steps
     """What the paper says that a private cell, or its first steps, costs with that noise."""
     claimed = settings.claimed
     seen = settings
-    if isinstance(settings, Sampled) and claimed.sampler is not None:
-        seen = replace(settings, sampler=claimed.sampler)
+    if isinstance(seen, Sampled) and claimed.sampler is not None:
+        seen = replace(seen, sampler=claimed.sampler)
+    if isinstance(seen, Sgld) and claimed.clipped is not None:
+        seen = replace(seen, clipped=claimed.clipped)
     assert settings.delta is not None
+    event = build(seen, num_records, claimed.noise_factor * noise_multiplier).event(
+        num_steps or settings.num_steps
+    )
     return Claim(
-        event=build(seen, num_records, claimed.noise_factor * noise_multiplier).event(
-            num_steps or settings.num_steps
-        ),
+        event=event if claimed.sampling_rate is None else with_rate(event, claimed.sampling_rate),
         accountant=settings.accountant,
         delta=claimed.delta or settings.delta,
         adjacency=claimed.adjacency or settings.adjacency,
@@ -83,10 +88,13 @@ def claim(settings: Method, num_records: int, noise_multiplier: float, num_steps
 
 
 def _mechanism(settings: Method, noise_multiplier: float | None) -> Mechanism:
+    examples_per_record = settings.draws if isinstance(settings, Dpvi) else 1
+    if noise_multiplier is not None and isinstance(settings, Sgld) and not settings.clipped:
+        return unclipped(settings.clip, noise_multiplier)
     if noise_multiplier is not None:
-        return gaussian(settings.clip, noise_multiplier)
+        return gaussian(settings.clip, noise_multiplier, examples_per_record=examples_per_record)
     if isinstance(settings, Sampled) and settings.clip_without_noise:
-        return clip_only(settings.clip)
+        return clip_only(settings.clip, examples_per_record=examples_per_record)
     return exact()
 
 

@@ -107,6 +107,16 @@ class Plan:
         return [str(self.root / "config/claims" / f"{paper}.yaml") for paper in self.claims]
 
     @property
+    def tables(self) -> list[str]:
+        """The published tables that claims are about."""
+        named = [(paper, claim) for paper, stated in self.claims.items() for claim in stated.claims if claim.table]
+        paths = {claim.id: self.root / "config/published" / paper / f"{claim.table}.csv" for paper, claim in named}
+        for claim, path in paths.items():
+            if not path.is_file():
+                raise InputError(f"the claim {claim} names a table, but there is no {self._shown(path)}")
+        return sorted({str(path) for path in paths.values()})
+
+    @property
     def all_metrics(self) -> list[str]:
         """The metrics file of every experiment."""
         return [f"{self.results}/metrics/{name}.csv" for name in self.experiments]

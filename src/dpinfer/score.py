@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from dpinfer.compare import compare
 from dpinfer.errors import InputError
 from dpinfer.settings.claim import Claim, Selection
 
@@ -13,12 +14,15 @@ NOTHING: pd.Series = pd.Series(dtype=float)
 REPRODUCED, DIFFERS, NOT_TESTABLE = "reproduced", "differs", "not testable here"
 
 
-def score(claim: Claim, metrics: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
+def score(
+    claim: Claim, metrics: Mapping[str, pd.DataFrame], tables: Mapping[str, pd.DataFrame] | None = None
+) -> dict[str, Any]:
     """Return the claim's row of the scorecard.
 
     Args:
         claim: What is claimed and how it is computed.
         metrics: Metrics by experiment; a claim about a cell that was not run is not testable.
+        tables: The paper's published tables by name.
     """
     selections = [part for value in claim.values for part in _parts(value)]
     rows = [select(selection, metrics) for selection in selections]
@@ -26,6 +30,11 @@ def score(claim: Claim, metrics: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
     if obstacle:
         rows = []
     amounts = [] if obstacle else [_amount(claim, value, metrics) for value in claim.values]
+    shown = None
+    if claim.table is not None and not obstacle:
+        share, shown = compare(claim, rows[0], (tables or {})[claim.table])
+        amounts = [] if share is None else [pd.Series([share])]
+        obstacle = None if share is not None else f"not all values of {claim.table} were computed at this scale"
     ours = [float(amount.iloc[0]) for amount in amounts]
     # A place that one of two curves does not have says nothing about their order.
     margins = pd.concat([NOTHING, *(after - before for before, after in pairwise(amounts))]).dropna()
@@ -36,8 +45,12 @@ def score(claim: Claim, metrics: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
         "where": claim.where,
         "statement": claim.statement,
         "published": claim.published,
-        "ours": _shown(claim, ours, margins),
-        "standard_error": ", ".join(_standard_error(chosen) for chosen in rows),
+        "ours": shown or _shown(claim, ours, margins),
+        "standard_error": ", ".join(
+            _standard_error(selection, chosen) for selection, chosen in zip(selections, rows, strict=False)
+        )
+        if claim.table is None
+        else "",
         "verdict": verdict(claim, ours, margins),
         "reason": obstacle or claim.reason,
         "eps_paper": _range(rows, "eps_paper"),
@@ -106,14 +119,14 @@ def select(selection: Selection, metrics: Mapping[str, pd.DataFrame]) -> pd.Data
 
 def reduce(selection: Selection, chosen: pd.DataFrame) -> float:
     """Reduce the chosen values to one number."""
-    values = chosen["value"]
+    values = chosen[selection.of]
     reducers = {"mean": values.mean, "sd": values.std, "min": values.min, "max": values.max}
     return float(reducers[selection.reduce]())
 
 
-def _standard_error(chosen: pd.DataFrame) -> str:
-    """Of the mean over seeds; what has no seeds has no error of this kind."""
-    if "seed" not in chosen:
+def _standard_error(selection: Selection, chosen: pd.DataFrame) -> str:
+    """Of the mean over seeds; what has no seeds, and an epsilon, has no error of this kind."""
+    if "seed" not in chosen or selection.of != "value":
         return "exact"
     values = chosen["value"].to_numpy(float)
     return f"{values.std(ddof=1) / len(values) ** 0.5:.2g}" if len(values) > 1 else "one run"

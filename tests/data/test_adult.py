@@ -39,6 +39,14 @@ def test_sorted_codes_count_the_missing_as_a_category(fetched: Fetched) -> None:
     assert np.allclose(work, (codes - codes.mean()) / codes.std())
 
 
+def test_codes_by_frequency_count_from_the_most_frequent(fetched: Fetched) -> None:
+    train, test, _ = load(Adult(encoding="frequency"), lambda _: fetched)
+    work = np.append(train["x"][:, 1], test["x"][:, 1])
+    # State-gov is there four times; "?" and Private are there three times each, and keep their order.
+    codes = np.array([0.0, 1, 2] * 3 + [0])
+    assert np.allclose(work, (codes - codes.mean()) / codes.std())
+
+
 def test_one_hot_has_one_column_per_category(fetched: Fetched) -> None:
     train, _, _ = load(Adult(encoding="one_hot"), lambda _: fetched)
     assert train["x"].shape == (8, 6 + 3 + 7 * 2)

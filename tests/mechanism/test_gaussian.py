@@ -3,6 +3,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 import pytest
 from scipy.stats import kstest
 
@@ -10,7 +11,7 @@ from dpinfer.accounting.events import Gaussian, NonPrivate
 from dpinfer.errors import InputError
 from dpinfer.mechanism.base import Mechanism
 from dpinfer.mechanism.exact import clip_only, exact
-from dpinfer.mechanism.gaussian import gaussian
+from dpinfer.mechanism.gaussian import gaussian, unclipped
 from dpinfer.mechanism.per_example import clipped_sum
 
 KEY = jax.random.key(0)
@@ -137,3 +138,22 @@ def test_mechanisms_state_what_they_release() -> None:
 def test_an_impossible_clip_is_refused(clip: float) -> None:
     with pytest.raises(InputError, match="but should be positive and finite"):
         gaussian(clip=clip, noise_multiplier=1.0)
+
+
+def test_examples_of_one_record_together_respect_the_clip() -> None:
+    mechanism = gaussian(2.0, 1e-12, examples_per_record=4)
+    same = jax.tree.map(lambda leaf: jnp.repeat(leaf[:1], 4, axis=0), gradients(100.0))
+    assert float(optax.tree.norm(release(mechanism, same))) == pytest.approx(2.0, rel=1e-4)
+    assert mechanism.event == gaussian(2.0, 1e-12).event
+
+
+def test_without_a_clip_there_is_noise_but_no_guarantee() -> None:
+    large = gradients(100.0)
+    mechanism = unclipped(2.0, 1e-12)
+    assert_close(release(mechanism, large), jax.tree.map(lambda leaf: leaf.sum(axis=0), large))
+    assert isinstance(mechanism.event, NonPrivate)
+    nothing = jax.tree.map(lambda leaf: jnp.zeros((1, 50, *leaf.shape[1:])), gradients(1.0))
+    noise = np.concatenate([leaf.ravel() for leaf in jax.tree.leaves(release(unclipped(2.0, 3.0), nothing))])
+    assert kstest(noise / 6.0, "norm").pvalue > 1e-3
+    assert kstest(noise / 4.0, "norm").pvalue < 1e-6
+    assert float(unclipped(2.0, 3.0).noise_std) == float(gaussian(2.0, 3.0).noise_std) == 6.0

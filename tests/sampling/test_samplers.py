@@ -12,6 +12,7 @@ from dpinfer.errors import InputError
 from dpinfer.sampling.base import Batch, Sampler, take
 from dpinfer.sampling.builtin import choice, shuffle
 from dpinfer.sampling.poisson import OVERFLOW, capacity, poisson, thresholds
+from dpinfer.sampling.replacement import replacement
 from dpinfer.sampling.small_seed import permute_by_seed, small_seed
 from dpinfer.sampling.subset import subset
 
@@ -125,7 +126,16 @@ def test_take_gathers_records() -> None:
     np.testing.assert_array_equal(taken["y"], [3, 7])
 
 
-@pytest.mark.parametrize("make", [*FIXED.values(), small_seed])
+def test_with_replacement_positions_are_even_and_independent() -> None:
+    rows = draws(replacement(20, 5)).rows
+    counts = np.bincount(rows.ravel(), minlength=20)
+    assert chi2.sf(((counts - counts.mean()) ** 2 / counts.mean()).sum(), 19) > 1e-4
+    # Two places of a batch hold the same record as often as chance has it; in a subset they never do.
+    same = (rows[:, 0] == rows[:, 1]).mean()
+    assert abs(same - 1 / 20) < 4 * np.sqrt(1 / 20 * 19 / 20 / DRAWS)
+
+
+@pytest.mark.parametrize("make", [*FIXED.values(), replacement, small_seed])
 @pytest.mark.parametrize("batch", [0, -1, 11])
 def test_an_impossible_batch_is_refused(make: object, batch: int) -> None:
     with pytest.raises(

@@ -11,6 +11,7 @@ from dpinfer.accounting import pld
 from dpinfer.accounting.events import PoissonGaussian, Repeat, SubsetGaussian
 from dpinfer.accounting.ledger import BudgetExceededError, Ledger
 from dpinfer.data.base import Dataset
+from dpinfer.errors import InputError
 from dpinfer.settings.accounting import Claimed
 from dpinfer.settings.cell import Dpvi
 from dpinfer.settings.data import Abalone
@@ -72,3 +73,11 @@ def test_whose_epsilon_the_target_is(target: Any) -> None:
 def test_a_sound_target_is_not_overspent() -> None:
     with pytest.raises(BudgetExceededError, match="the budget is 1"):
         ledger(2.0, epsilon=1.0, noise_multiplier=None, claimed=Claimed(sampler="poisson", adjacency="add-remove"))
+
+
+def test_the_paper_may_see_another_sampling_rate() -> None:
+    book = ledger(claimed=Claimed(sampler="poisson", adjacency="add-remove", sampling_rate=0.025))
+    seen = Repeat(PoissonGaussian(noise_multiplier=2.0, sampling_rate=0.025), 200)
+    assert claimed_by(book) == pytest.approx(pld.epsilon(seen, 1e-4, "add-remove").upper)
+    with pytest.raises(InputError, match="has no sampling rate that could be another"):
+        ledger(sampler="replacement", claimed=Claimed(sampling_rate=0.025))

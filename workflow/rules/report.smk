@@ -4,6 +4,7 @@
 rule scorecard:
     input:
         claims=PLAN.claim_files,
+        tables=PLAN.tables,
         metrics=PLAN.all_metrics,
     output:
         csv=f"{PLAN.results}/scorecard.csv",
@@ -22,5 +23,5 @@ rule scorecard:
     params:
         code=PLAN.code("scorecard"),
     shell:
-        "python -m dpinfer scorecard --claims {input.claims:q} --metrics {input.metrics:q}"
-        " --code {params.code} --output {output.csv:q} 2> {log:q}"
+        "python -m dpinfer scorecard --claims {input.claims:q} --tables {input.tables:q}"
+        " --metrics {input.metrics:q} --code {params.code} --output {output.csv:q} 2> {log:q}"

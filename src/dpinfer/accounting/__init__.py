@@ -11,7 +11,7 @@ from typing import cast
 from dpinfer.accounting.base import Accountant
 from dpinfer.errors import InputError
 
-ACCOUNTANTS = ("gaussian", "pld", "fourier", "rdp", "moments", "advanced", "wang", "barker")
+ACCOUNTANTS = ("gaussian", "pld", "fourier", "rdp", "moments", "advanced", "wang", "barker", "sgld")
 
 
 def accountant(name: str) -> Accountant:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal, get_args
 
 from dpinfer.errors import InputError
@@ -98,6 +98,21 @@ class SubsetGaussian:
 
 
 @dataclass(frozen=True)
+class ReplacementGaussian:
+    """Noisy sum over `batch` draws from `records` with replacement: a record counts as often as it is drawn."""
+
+    noise_multiplier: float
+    batch: int
+    records: int
+    relations: ClassVar[tuple[Adjacency, ...]] = ("replace-one",)
+
+    def __post_init__(self) -> None:
+        _set_positive(self, "noise_multiplier")
+        _set_count(self, "batch", 1)
+        _set_count(self, "records", 1)
+
+
+@dataclass(frozen=True)
 class Barker:
     """One Barker test with noise variance C = 2 on `batch` of `records`, drawn without replacement.
 
@@ -177,7 +192,9 @@ class Compose:
             _check_event(event)
 
 
-Leaf = Gaussian | PoissonGaussian | SubsetGaussian | Barker | FullBarker | Nothing | NonPrivate
+Leaf = (
+    Gaussian | PoissonGaussian | SubsetGaussian | ReplacementGaussian | Barker | FullBarker | Nothing | NonPrivate
+)
 Event = Leaf | Repeat | Compose
 _KINDS: dict[str, Any] = {cls.__name__: cls for cls in (*get_args(Leaf), Repeat, Compose)}
 
@@ -209,6 +226,17 @@ def tally(event: Event) -> tuple[tuple[Leaf, int], ...]:
         if times > 0 and not isinstance(leaf, Nothing):
             counts[leaf] = counts.get(leaf, 0) + times
     return tuple(sorted(counts.items(), key=repr))
+
+
+def with_rate(event: Event, sampling_rate: float) -> Event:
+    """Return the event with another sampling rate in every Poisson or subset release of it."""
+    if isinstance(event, Repeat):
+        return replace(event, event=with_rate(event.event, sampling_rate))
+    if isinstance(event, Compose):
+        return Compose(tuple(with_rate(part, sampling_rate) for part in event.events))
+    if isinstance(event, PoissonGaussian | SubsetGaussian):
+        return replace(event, sampling_rate=sampling_rate)
+    raise InputError(f"{event} has no sampling rate that could be another.")
 
 
 def to_dict(event: Event) -> dict[str, Any]:

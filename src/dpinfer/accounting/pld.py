@@ -10,6 +10,7 @@ smallest is returned. What is accounted for what:
 | full batch | exact | exact, two clips |
 | Poisson | exact pair, both orders | exact pair |
 | subset | exact: Poisson pair with two clips | amplified, symmetrised |
+| with replacement | not accounted | amplified, symmetrised, two clips each time a record is drawn |
 | Barker | no meaning | certified profile of one test, amplified, symmetrised |
 
 (On a subset the place of a missing record is taken by another, which may sit at the opposite clip.)
@@ -34,12 +35,13 @@ from dpinfer.accounting.events import (
     Leaf,
     PoissonGaussian,
     Repeat,
+    ReplacementGaussian,
     SubsetGaussian,
     tally,
 )
 
 NAME = "pld"
-_KINDS = (Gaussian, PoissonGaussian, SubsetGaussian, Barker, FullBarker)
+_KINDS = (Gaussian, PoissonGaussian, SubsetGaussian, ReplacementGaussian, Barker, FullBarker)
 _STABLE = 1e-3
 # Where the loss of one step spreads over more than this, epsilon means nothing and the grid overflows.
 _WIDEST = 100.0
@@ -91,6 +93,8 @@ def steps(counts: Tally, adjacency: Adjacency) -> Parts:
             mu = 2.0 / leaf.noise_multiplier
             base = profiles.gaussian(mu).remove
             result.append((profiles.subset_replace(base, mu, leaf.sampling_rate), times))
+        elif isinstance(leaf, ReplacementGaussian):
+            result.append((profiles.replacement(2.0 / leaf.noise_multiplier, leaf.batch, leaf.records), times))
         elif isinstance(leaf, Barker):
             base = functools.partial(barker.profile, batch=leaf.batch)
             mu = 2.0 / math.sqrt(leaf.batch)

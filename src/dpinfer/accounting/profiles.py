@@ -14,11 +14,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
+from scipy.stats import binom
 
 from dpinfer.accounting.gaussian import log_profile
 
 Array = NDArray[np.float64]
 Profile = Callable[[Array], Array]
+_LEAST_MASS = 1e-25
 
 
 class Step(NamedTuple):
@@ -120,6 +122,28 @@ def subset_replace(base: Profile, mu: float, rate: float, floor: float = 0.0) ->
         return np.where(x >= 0.0, amplified, -np.expm1(-size) + np.exp(-size) * amplified)
 
     return Step(profile, profile, _spread(mu, rate), rate * floor)
+
+
+def replacement(mu: float, batch: int, records: int) -> Step:
+    """Bound a Gaussian step on `batch` draws with replacement, under replace-one adjacency.
+
+    The changed record is drawn k times with probability p_k, Binomial(batch, 1 / records), and then moves the
+    mean by at most k `mu`. With q = 1 - p_0 and e^y = 1 + (e^x - 1) / q, H(x) <= sum over k >= 1 of p_k G_k(y),
+    G_k being the profile of N(k mu, 1) against N(0, 1) (Balle, Barthe & Gaboardi, arXiv:1807.01647, Theorem 10).
+    Larger k than any run will see are taken to reveal all.
+    """
+    law = binom(batch, 1.0 / records)
+    rate = float(law.sf(0))
+    most = int(law.isf(_LEAST_MASS)) + 1
+    weights = law.pmf(np.arange(1, most + 1)) / rate
+    revealed = float(law.sf(most)) / rate
+
+    def base(y: Array) -> Array:
+        each = [weight * np.exp(log_profile(y, k * mu)) for k, weight in enumerate(weights, start=1)]
+        total: Array = sum(each, start=np.full_like(y, revealed))
+        return total
+
+    return subset_replace(base, mu, rate, revealed)
 
 
 def _spread(mu: float, rate: float) -> float:

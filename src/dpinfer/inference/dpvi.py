@@ -5,8 +5,13 @@ share of the negative ELBO is
     l_i = -log p(x_i | z_i) + (log q(z_i) - log p(z_i)) / N,
 so that the sum over all N records is the whole. The gradient of l_i is what is clipped; the released sum over a
 batch, divided by the public expected size of a batch, goes to the optimiser.
+
+Settings tell the variants of DPVI's paper and code apart. `gradient_of` scales what the optimiser gets, before or
+after clipping (`clip_scaled`); several `draws` are examples of their own, which together respect the clip; a
+`regulariser` that stays apart touches no record and so needs neither clip nor noise.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -15,20 +20,22 @@ import optax
 
 from dpinfer.accounting.events import Event, Repeat
 from dpinfer.inference.base import Algorithm
-from dpinfer.inference.optimisers import OPTIMISERS
+from dpinfer.inference.optimisers import by_block
 from dpinfer.mechanism.base import Mechanism
 from dpinfer.models.base import Model
 from dpinfer.sampling.base import Batch, take
 from dpinfer.sampling.named import sampler_of
 from dpinfer.settings.cell import Dpvi
 from dpinfer.tree import normal_like
-from dpinfer.types import Key, Records, Tree
+from dpinfer.types import Key, Loss, Records, Tree
+
+Guide = dict[str, Tree]
 
 
 class State(NamedTuple):
     """Parameters of the guide, `loc` and `log_scale`, and the optimiser's memory."""
 
-    guide: dict[str, Tree]
+    guide: Guide
     optimiser: Any
 
 
@@ -37,7 +44,8 @@ class Randomness(NamedTuple):
 
     Attributes:
         batch: Which records it sees.
-        unit: Standard normal draws in the shape of the model's parameters, with a leading axis of the batch.
+        unit: Standard normal draws in the shape of the model's parameters. Its leading axis counts all first
+            draws of the batch's records, then all second draws; or the draws, where records share them.
         local: The model's own draws for each record.
         noise: The mechanism's.
     """
@@ -51,7 +59,12 @@ class Randomness(NamedTuple):
 def build(settings: Dpvi, model: Model, mechanism: Mechanism, num_records: int) -> Algorithm:
     """Build DP-VI with the sampler and the optimiser of the settings."""
     sampler = sampler_of(settings.sampler, num_records, settings.expected_batch, settings.num_steps)
-    optimiser = OPTIMISERS[settings.optimiser](settings.learning_rate)
+    optimiser = by_block(settings.optimiser, settings.learning_rate, settings.block_rates)
+    # What a sum over a batch is divided by to become the gradient that the optimiser gets.
+    divisor = {"record": sampler.expected, "batch": 1.0, "data": sampler.expected / num_records}[
+        settings.gradient_of
+    ]
+    loss, apart = _objective(settings, model, num_records, divisor if settings.clip_scaled else 1.0)
 
     def init(key: Key, records: Records) -> State:
         start = model.init(key, records)
@@ -62,25 +75,25 @@ def build(settings: Dpvi, model: Model, mechanism: Mechanism, num_records: int) 
         key_batch, key_unit, key_local, key_noise = jax.random.split(key, 4)
         batch = sampler.draw(key_batch)
         size = batch.mask.shape[0]
+        count = settings.draws if settings.shared_draws else settings.draws * size
         shapes = jax.tree.map(
-            lambda leaf: jax.ShapeDtypeStruct((size, *leaf.shape), leaf.dtype), state.guide["loc"]
+            lambda leaf: jax.ShapeDtypeStruct((count, *leaf.shape), leaf.dtype), state.guide["loc"]
         )
         unit = normal_like(key_unit, shapes)
         local = model.local(key_local, size)
         return Randomness(batch, unit, local, mechanism.random(key_noise, state.guide))
 
-    def loss(guide: dict[str, Tree], example: tuple[Records, Tree]) -> jax.Array:
-        record, unit = example
-        z = _at(guide, unit)
-        # log q(z) by its path is -sum of log_scale plus what does not depend on the guide.
-        log_q = -sum(leaf.sum() for leaf in jax.tree.leaves(guide["log_scale"]))
-        return -model.log_likelihood(z, record) + (log_q - model.log_prior(z)) / num_records
-
     def update(drawn: Randomness, state: State, records: Records) -> tuple[State, tuple[()]]:
-        examples = ({**take(records, drawn.batch), **drawn.local}, drawn.unit)
-        released = mechanism.release(drawn.noise, loss, state.guide, examples, drawn.batch.mask)
-        mean = jax.tree.map(lambda leaf: leaf / sampler.expected, released)
-        change, memory = optimiser.update(mean, state.optimiser, state.guide)
+        examples, mask = _examples(settings, drawn, records)
+        released = mechanism.release(drawn.noise, loss, state.guide, examples, mask)
+        if not settings.clip_scaled:
+            released = jax.tree.map(lambda leaf: leaf / divisor, released)
+        if apart is not None:
+            # In the same units: a whole for the data, a share of 1 / N for a record.
+            share = sampler.expected / (num_records * divisor)
+            exact = jax.grad(apart)(state.guide, drawn.unit)
+            released = jax.tree.map(lambda noisy, plain: noisy + share * plain, released, exact)
+        change, memory = optimiser.update(released, state.optimiser, state.guide)
         return State(optax.apply_updates(state.guide, change), memory), ()
 
     def draw(key: Key, state: State) -> Tree:
@@ -92,7 +105,48 @@ def build(settings: Dpvi, model: Model, mechanism: Mechanism, num_records: int) 
     return Algorithm(init, random, update, draw, event)
 
 
-def _at(guide: dict[str, Tree], unit: Tree) -> Tree:
+def _objective(
+    settings: Dpvi, model: Model, num_records: int, divisor: float
+) -> tuple[Loss, Callable[[Guide, Tree], jax.Array] | None]:
+    """One example's share of the negative ELBO over `divisor`, and the share of no record, where it is apart."""
+    weight = 1 / (settings.draws * divisor)
+
+    def regulariser(guide: Guide, z: Tree) -> jax.Array:
+        # log q(z) by its path is -sum of log_scale plus what does not depend on the guide.
+        log_q = -sum(leaf.sum() for leaf in jax.tree.leaves(guide["log_scale"]))
+        return settings.entropy_weight * log_q - model.log_prior(z)
+
+    def whole(guide: Guide, example: tuple[Records, Tree]) -> jax.Array:
+        record, unit = example
+        z = _at(guide, unit)
+        return weight * (-model.log_likelihood(z, record) + regulariser(guide, z) / num_records)
+
+    def likelihood(guide: Guide, example: tuple[Records, Tree]) -> jax.Array:
+        record, unit = example
+        return -weight * model.log_likelihood(_at(guide, unit), record)
+
+    def apart(guide: Guide, units: Tree) -> jax.Array:
+        return jax.vmap(lambda unit: regulariser(guide, _at(guide, unit)))(units).mean()
+
+    return (whole, None) if settings.regulariser == "shared" else (likelihood, apart)
+
+
+def _examples(
+    settings: Dpvi, drawn: Randomness, records: Records
+) -> tuple[tuple[dict[str, jax.Array], Tree], jax.Array]:
+    """Every record with each of its draws, all first draws before all second ones; and the mask of these pairs."""
+    size = drawn.batch.mask.shape[0]
+    batch = {**take(records, drawn.batch), **drawn.local}
+    repeated, mask = jax.tree.map(
+        lambda leaf: jnp.tile(leaf, (settings.draws, *(1,) * (leaf.ndim - 1))), (batch, drawn.batch.mask)
+    )
+    unit = drawn.unit
+    if settings.shared_draws:
+        unit = jax.tree.map(lambda leaf: jnp.repeat(leaf, size, axis=0), unit)
+    return (repeated, unit), mask
+
+
+def _at(guide: Guide, unit: Tree) -> Tree:
     """The parameters that standard normal draws become under the guide."""
     return jax.tree.map(
         lambda loc, log_scale, e: loc + jnp.exp(log_scale) * e, guide["loc"], guide["log_scale"], unit

@@ -20,8 +20,10 @@ class Mechanism(NamedTuple):
         release: `(noise, loss, parameters, examples, mask) -> sum`, where `loss(parameters, example)` is a scalar,
             every leaf of examples has a leading axis, and masked-out examples count nothing.
         event: What one release on all records tells about them.
+        noise_std: Standard deviation of the noise on every coordinate of the sum.
     """
 
     random: Callable[[Key, Tree], Tree]
     release: Callable[[Tree, Loss, Tree, Tree, jax.Array], Tree]
     event: Event
+    noise_std: float | jax.Array = 0.0

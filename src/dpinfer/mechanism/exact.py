@@ -18,12 +18,13 @@ def exact() -> Mechanism:
     return Mechanism(_nothing, release, NonPrivate(reason="run without privacy, as a baseline"))
 
 
-def clip_only(clip: float, micro_batch: int | None = None) -> Mechanism:
+def clip_only(clip: float, micro_batch: int | None = None, examples_per_record: int = 1) -> Mechanism:
     """Clip each example's gradient, but add no noise: shows what clipping alone does to a result."""
+    bound = clip / examples_per_record
 
     def release(noise: Tree, loss: Loss, parameters: Tree, examples: Tree, mask: jax.Array) -> Tree:
         del noise
-        return clipped_sum(loss, parameters, examples, mask, clip, micro_batch)
+        return clipped_sum(loss, parameters, examples, mask, bound, micro_batch)
 
     return Mechanism(_nothing, release, NonPrivate(reason="clipped, but run without noise"))
 

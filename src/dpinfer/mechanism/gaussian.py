@@ -5,15 +5,17 @@ import math
 import jax
 import jax.numpy as jnp
 
-from dpinfer.accounting.events import Gaussian
+from dpinfer.accounting.events import Gaussian, NonPrivate
 from dpinfer.errors import InputError
 from dpinfer.mechanism.base import Mechanism
-from dpinfer.mechanism.per_example import clipped_sum
+from dpinfer.mechanism.per_example import clipped_sum, plain_sum
 from dpinfer.tree import normal_like
-from dpinfer.types import Key, Loss, Tree
+from dpinfer.types import Loss, Tree
 
 
-def gaussian(clip: float, noise_multiplier: float, micro_batch: int | None = None) -> Mechanism:
+def gaussian(
+    clip: float, noise_multiplier: float, micro_batch: int | None = None, examples_per_record: int = 1
+) -> Mechanism:
     """Clip each example's gradient, sum, and add N(0, (noise_multiplier * clip)^2) to every coordinate, once.
 
     Guarantee: adding or removing one record moves the sum by at most `clip` in L2 norm, replacing one by at most
@@ -23,17 +25,34 @@ def gaussian(clip: float, noise_multiplier: float, micro_batch: int | None = Non
         clip: Largest norm of one example's gradient.
         noise_multiplier: Noise standard deviation over clip.
         micro_batch: How many gradients are held in memory at once; as many as fit by default.
+        examples_per_record: Where a record comes as several examples, as with several draws for each, how many:
+            each is clipped to `clip` over this, so that their sum respects `clip`.
     """
     if not 0 < clip < math.inf:
         raise InputError(f"the clip is {clip}, but should be positive and finite")
     # Arrays, which the loop passes to its program as arguments: other values need no other program.
-    bound, scale = jnp.asarray(clip), jnp.asarray(noise_multiplier * clip)
-
-    def random(key: Key, parameters: Tree) -> Tree:
-        return normal_like(key, parameters)
+    bound, scale = jnp.asarray(clip / examples_per_record), jnp.asarray(noise_multiplier * clip)
 
     def release(noise: Tree, loss: Loss, parameters: Tree, examples: Tree, mask: jax.Array) -> Tree:
         total = clipped_sum(loss, parameters, examples, mask, bound, micro_batch)
-        return jax.tree.map(lambda value, unit: value + scale.astype(value.dtype) * unit, total, noise)
+        return _noisy(total, noise, scale)
 
-    return Mechanism(random, release, Gaussian(noise_multiplier=noise_multiplier))
+    return Mechanism(normal_like, release, Gaussian(noise_multiplier=noise_multiplier), scale)
+
+
+def unclipped(bound: float, noise_multiplier: float) -> Mechanism:
+    """Add the noise of `gaussian` to a sum of gradients that are taken to be within `bound`, but not clipped.
+
+    Nothing is guaranteed: a gradient may be larger. DP-SGLD is run so in the code of DPVI.
+    """
+    scale = jnp.asarray(noise_multiplier * bound)
+
+    def release(noise: Tree, loss: Loss, parameters: Tree, examples: Tree, mask: jax.Array) -> Tree:
+        return _noisy(plain_sum(loss, parameters, examples, mask), noise, scale)
+
+    reason = "gradients are not clipped, so that noise in units of a bound hides nobody whose gradient exceeds it"
+    return Mechanism(normal_like, release, NonPrivate(reason=reason), scale)
+
+
+def _noisy(total: Tree, noise: Tree, scale: jax.Array) -> Tree:
+    return jax.tree.map(lambda value, unit: value + scale.astype(value.dtype) * unit, total, noise)

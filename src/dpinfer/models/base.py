@@ -22,6 +22,12 @@ def no_outcome(key: Key, parameters: Tree, records: Records) -> jax.Array:
     raise InputError("this model predicts no outcome, so only the metric log_likelihood can be evaluated of it")
 
 
+def nothing_described(parameters: Tree) -> dict[str, jax.Array]:
+    """For models of whose parameters nothing is drawn."""
+    del parameters
+    return {}
+
+
 class Model(NamedTuple):
     """A Bayesian model of independent records.
 
@@ -33,6 +39,7 @@ class Model(NamedTuple):
             `no_outcome` where there is none.
         local: `(key, n) -> entries` that join n records: draws of what the model integrates out for each.
         network: The negative log-likelihood as a network of our own layers, where it is one.
+        describe: `(parameters) -> quantities` by name, in the units of the data, for figures.
     """
 
     init: Callable[[Key, Records], Tree]
@@ -41,3 +48,4 @@ class Model(NamedTuple):
     predict: Callable[[Key, Tree, Records], jax.Array]
     local: Callable[[Key, int], dict[str, jax.Array]] = nothing_local
     network: Network | None = None
+    describe: Callable[[Tree], dict[str, jax.Array]] = nothing_described

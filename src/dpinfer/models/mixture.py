@@ -6,6 +6,10 @@ is the deviation sqrt(v_k), as in d3p, or the variance v_k, as in DPVI.
 Parameters are unconstrained: `sticks` (K - 1,), `means` (K, D) and `log_spread` (K,) with s_k = exp(log_spread_k).
 Weights break a stick of length one, piece k taking the share sigmoid(sticks_k - log(K - k)) of what is left, so
 that zeros are equal weights. The prior is the density of these parameters, with the Jacobians of both maps.
+Parameters start at narrow draws: equal components would all have the same expected gradient, and only the draws
+of a guide could tell them apart.
+
+Two settings repeat slips of DPVI's released code: `jacobian: logarithm` and `normaliser: components`.
 """
 
 import math
@@ -19,9 +23,6 @@ from dpinfer.models.base import Model, no_outcome
 from dpinfer.settings.model import Mixture
 from dpinfer.types import Key, Records, Tree
 
-START_STD = 0.1
-"""Parameters start at draws of this width: equal components would all have the same expected gradient."""
-
 MOST_EXPONENT = 30.0
 """Its exponential, squared in the norm of a gradient, still fits single precision."""
 
@@ -34,7 +35,7 @@ def build(settings: Mixture) -> Model:
         shapes = {"sticks": (count - 1,), "means": (count, records["x"].shape[-1]), "log_spread": (count,)}
         keys = jax.random.split(key, len(shapes))
         return {
-            name: START_STD * jax.random.normal(own, size)
+            name: settings.start_std * jax.random.normal(own, size)
             for own, (name, size) in zip(keys, shapes.items(), strict=True)
         }
 
@@ -43,18 +44,28 @@ def build(settings: Mixture) -> Model:
         # The density of log s: that of s, times s.
         log_gamma = shape * jnp.log(rate) - gammaln(shape) - shape * log_spread - rate * _exp(-log_spread)
         # Dirichlet(1) is uniform with density (K - 1)!.
-        log_dirichlet = gammaln(count) + _log_jacobian(parameters["sticks"])
+        jacobian = _log_jacobian(parameters["sticks"])
+        if settings.jacobian == "logarithm":
+            jacobian = jnp.log(jnp.abs(jacobian))
+        log_dirichlet = gammaln(count) + jacobian
         return log_dirichlet + norm.logpdf(parameters["means"]).sum() + log_gamma.sum()
 
+    power = 2.0 if settings.prior_on == "deviation" else 1.0
+
     def log_likelihood(parameters: Tree, record: Records) -> jax.Array:
-        power = 2.0 if settings.prior_on == "deviation" else 1.0
         log_variance = power * parameters["log_spread"]
         distance = ((record["x"] - parameters["means"]) ** 2).sum(axis=1)
-        normaliser = record["x"].shape[0] * (math.log(2 * math.pi) + log_variance)
+        size = record["x"].shape[0] if settings.normaliser == "dimension" else count
+        normaliser = size * (math.log(2 * math.pi) + log_variance)
         each = -(normaliser + distance * _exp(-log_variance)) / 2
         return logsumexp(log_weights(parameters["sticks"]) + each)
 
-    return Model(init, log_prior, log_likelihood, no_outcome)
+    def describe(parameters: Tree) -> dict[str, jax.Array]:
+        x, y, *_ = parameters["means"].T
+        weight = jnp.exp(log_weights(parameters["sticks"]))
+        return {"weight": weight, "x": x, "y": y, "variance": _exp(power * parameters["log_spread"])}
+
+    return Model(init, log_prior, log_likelihood, no_outcome, describe=describe)
 
 
 def log_weights(sticks: jax.Array) -> jax.Array:

@@ -6,16 +6,19 @@ from dpinfer.errors import InputError
 from dpinfer.sampling.base import Sampler
 from dpinfer.sampling.builtin import choice
 from dpinfer.sampling.poisson import poisson
+from dpinfer.sampling.replacement import replacement
 from dpinfer.sampling.subset import subset
 
-SamplerName = Literal["poisson", "subset", "choice"]
+SamplerName = Literal["poisson", "subset", "choice", "replacement"]
+FIXED_SIZE = {"subset": subset, "choice": choice, "replacement": replacement}
 
 
 def sampler_of(name: SamplerName, num_records: int, expected_batch: float, num_steps: int) -> Sampler:
-    """Draw batches of that expected size, by a coin for every record or a fixed number without replacement.
+    """Draw batches of that expected size: by a coin for every record, or of fixed size.
 
     Args:
-        name: poisson; subset; or choice, which is a subset drawn by JAX's own means, at a cost of O(n).
+        name: poisson; subset; choice, which is a subset drawn by JAX's own means, at a cost of O(n); or
+            replacement, in whose batches a record may be several times.
         num_records: How many records there are.
         expected_batch: A whole number, unless the name is poisson.
         num_steps: How many batches a run draws.
@@ -31,4 +34,4 @@ def sampler_of(name: SamplerName, num_records: int, expected_batch: float, num_s
         return poisson(num_records, expected_batch / num_records, num_steps)
     if expected_batch != int(expected_batch):
         raise InputError(f"expected_batch is {expected_batch}, but batches of fixed size have a whole number")
-    return (subset if name == "subset" else choice)(num_records, int(expected_batch))
+    return FIXED_SIZE[name](num_records, int(expected_batch))

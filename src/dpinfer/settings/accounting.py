@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from dpinfer.settings.base import STRICT, Positive, Probability
+from dpinfer.settings.base import STRICT, Positive, Probability, Rate
 
 Adjacency = Literal["add-remove", "replace-one"]
-Accountant = Literal["gaussian", "pld", "fourier", "rdp", "moments", "advanced", "wang", "barker"]
+Accountant = Literal["gaussian", "pld", "fourier", "rdp", "moments", "advanced", "wang", "barker", "sgld"]
 Options = Annotated[
     dict[str, str | int | float], Field(description="Options of the accountant, such as max_lambda or form.")
 ]
@@ -21,6 +21,12 @@ class Claimed:
     sampler: Annotated[
         Literal["poisson", "subset"] | None,
         Field(description="How the paper's accountant takes batches to be drawn; by default as they are."),
+    ] = None
+    sampling_rate: Annotated[
+        Rate | None, Field(description="The paper's sampling rate, where batches were rounded to whole records.")
+    ] = None
+    clipped: Annotated[
+        bool | None, Field(description="True where the paper takes gradients to be bounded that are not clipped.")
     ] = None
     adjacency: Annotated[
         Adjacency | None, Field(description="The paper's neighbours; by default those of the run.")

@@ -87,29 +87,58 @@ class Sampled(Cell):
     """What methods need to know that follow clipped gradients on sampled batches."""
 
     sampler: Annotated[
-        Literal["poisson", "subset", "choice"],
-        Field(description="Each record by its own coin, or a fixed number; choice draws those as JAX does."),
+        Literal["poisson", "subset", "choice", "replacement"],
+        Field(
+            description="Each record by its own coin, or a fixed number: without replacement (choice draws those "
+            "as JAX does) or with replacement."
+        ),
     ] = "poisson"
     expected_batch: Annotated[Count, Field(description="Expected number of records in a batch.")]
     clip: Annotated[Positive, Field(description="Largest norm of one record's gradient, where it is private.")]
     clip_without_noise: Annotated[
         bool, Field(description="Whether a run without privacy clips all the same, to show what clipping does.")
     ] = False
-    optimiser: Annotated[Literal["adam", "adagrad", "sgd"], Field(description="The optimiser, from optax.")] = (
-        "adam"
-    )
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Optimised(Sampled):
+    """What methods need to know that hand those gradients to an optimiser."""
+
+    optimiser: Annotated[
+        Literal["adam", "adagrad", "adagrad_window", "adagrad_reset", "sgd"],
+        Field(description="From optax, or AdaGrad that looks back on the last ten steps or forgets every ten."),
+    ] = "adam"
     learning_rate: Annotated[Positive, Field(description="Step size of the optimiser.")] = 1e-3
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class Dpvi(Sampled):
+class Dpvi(Optimised):
     """Variational inference with a Gaussian guide of independent coordinates."""
 
     method: Literal["dpvi"] = "dpvi"
+    gradient_of: Annotated[
+        Literal["record", "batch", "data"],
+        Field(description="Whose gradient the optimiser gets: a mean record's, the batch's, or the data's."),
+    ] = "record"
+    clip_scaled: Annotated[
+        bool, Field(description="Whether clip bounds a record's gradient once it is scaled to gradient_of.")
+    ] = False
+    draws: Annotated[Count, Field(description="Draws from the guide for each record in a step.")] = 1
+    shared_draws: Annotated[
+        bool, Field(description="Whether all records of a batch see the same draws from the guide.")
+    ] = False
+    regulariser: Annotated[
+        Literal["shared", "apart"],
+        Field(description="Whether records share prior and entropy, clip and noise included, or they stay apart."),
+    ] = "shared"
+    entropy_weight: Annotated[Positive, Field(description="Weight of the guide's entropy; 1 is the ELBO.")] = 1.0
+    block_rates: Annotated[
+        dict[str, Positive], Field(description="Step sizes of single blocks of parameters, by their names.")
+    ] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class Dpsgd(Sampled):
+class Dpsgd(Optimised):
     """Stochastic gradient descent on the loss of a model."""
 
     method: Literal["dpsgd"] = "dpsgd"

@@ -19,6 +19,9 @@ class Selection:
     where: Annotated[
         dict[str, Scalar], Field(description="Columns and the value each must have; .inf is written as such.")
     ] = Field(default_factory=dict)
+    of: Annotated[Literal["value", "eps_paper", "eps_sound"], Field(description="The column that is reduced.")] = (
+        "value"
+    )
     reduce: Annotated[Literal["mean", "sd", "min", "max"], Field(description="How the seeds are reduced.")] = (
         "mean"
     )
@@ -35,7 +38,8 @@ class Claim:
     """One statement of a paper, and its check.
 
     `values` with one selection is compared with `published` within `tolerance`, and with `at_least` and
-    `at_most`; several must not fall from one to the next by more than `tolerance`.
+    `at_most`; several must not fall from one to the next by more than `tolerance`. With a `table`, the one
+    selection is held against each of its rows, and the share of those that are met is compared.
     """
 
     id: Annotated[str, Field(description="Identifier, unique over all papers.")]
@@ -47,6 +51,13 @@ class Claim:
     ] = ()
     along: Annotated[
         str | None, Field(description="Column at each of whose values the order must hold, as for curves.")
+    ] = None
+    table: Annotated[
+        str | None,
+        Field(
+            description="Published values: config/published/<paper>/<table>.csv, a `value` for each place that "
+            "its other columns name, and perhaps its `sem` or its `tolerance`."
+        ),
     ] = None
     published: Annotated[float | None, Field(description="The paper's value.")] = None
     at_least: Annotated[float | None, Field(description="The least value for which the claim holds.")] = None
@@ -65,6 +76,8 @@ class Claim:
             raise ValueError("a claim with one value needs published, at_least or at_most to compare it with")
         if len(self.values) > 1 and is_compared:
             raise ValueError("a claim about an order has no single value to compare with")
+        if self.table is not None and (len(self.values) != 1 or self.published is not None):
+            raise ValueError("a claim about a table needs one selection, and at_least for the share that is met")
         if self.along is not None and len(self.values) < 2:
             raise ValueError("along is for claims about an order of several values")
         return self

@@ -33,11 +33,11 @@ class Adult:
     name: Literal["adult"] = "adult"
     standin: Standin = False
     encoding: Annotated[
-        Literal["sorted", "one_hot"],
+        Literal["sorted", "frequency", "one_hot"],
         Field(
             description="How a categorical column becomes numbers: 'sorted' gives each category its rank in "
-            "alphabetical order (14 standardised columns); 'one_hot' gives each category a 0/1 column "
-            "(6 standardised columns and 102 indicators)."
+            "alphabetical order, 'frequency' its rank by how often it occurs (14 standardised columns); 'one_hot' "
+            "gives each category a 0/1 column (6 standardised columns and 102 indicators)."
         ),
     ] = "sorted"
 

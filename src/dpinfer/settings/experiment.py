@@ -18,9 +18,11 @@ from dpinfer.settings.project import Scale
 from dpinfer.settings.study import Study
 from dpinfer.settings.yaml import parse
 
-Metric = Literal["accuracy", "auc", "log_likelihood", "loss"]
+Metric = Literal["accuracy", "auc", "components", "density", "log_likelihood", "log_likelihood_one_draw", "loss"]
 OF_OUTCOMES = ("accuracy", "auc")
 """Metrics of predictions, which a model of whole records does not make."""
+OF_MIXTURES = ("components", "density")
+"""Metrics of which only a mixture has any."""
 ALONG: tuple[Metric, ...] = ()
 """Metrics along a run, which need recordings."""
 Table = dict[str, Any]
@@ -190,6 +192,11 @@ def _refuse_unevaluated(path: Path, experiment: Experiment, cells: list[PlannedC
         isinstance(cell.settings, Cell) and isinstance(cell.settings.model, Mixture) for cell in fits
     ):
         raise InputError(f"{path}: metrics names {wrong[0]}, but the model mixture predicts no outcome")
+    wrong = [metric for metric in experiment.metrics if metric in OF_MIXTURES]
+    if wrong and not all(
+        isinstance(cell.settings, Cell) and isinstance(cell.settings.model, Mixture) for cell in fits
+    ):
+        raise InputError(f"{path}: metrics names {wrong[0]}, which only the model mixture has")
     along = [metric for metric in experiment.metrics if metric in ALONG]
     if along and any(isinstance(cell.settings, Cell) and not cell.settings.recorded for cell in fits):
         raise InputError(f"{path}: metrics names {along[0]}, which goes along a run and needs record_every")

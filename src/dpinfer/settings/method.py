@@ -5,5 +5,6 @@ from typing import Annotated
 from pydantic import Field
 
 from dpinfer.settings.cell import Descent, Dpsgd, Dpvi
+from dpinfer.settings.sgld import Sgld
 
-Method = Annotated[Descent | Dpvi | Dpsgd, Field(discriminator="method")]
+Method = Annotated[Descent | Dpvi | Dpsgd | Sgld, Field(discriminator="method")]

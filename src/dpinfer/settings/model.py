@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 from pydantic.dataclasses import dataclass
 
-from dpinfer.settings.base import STRICT, Count, Positive
+from dpinfer.settings.base import STRICT, Count, NonNegative, Positive
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
@@ -41,6 +41,15 @@ class Mixture:
     ] = "deviation"
     shape: Annotated[Positive, Field(description="Shape of the inverse gamma prior.")] = 1.0
     rate: Annotated[Positive, Field(description="Scale of the inverse gamma prior, the rate of 1/s.")] = 1.0
+    start_std: Annotated[NonNegative, Field(description="Parameters start at draws of this width.")] = 0.1
+    jacobian: Annotated[
+        Literal["exact", "logarithm"],
+        Field(description="Log-determinant of the map to weights, or by mistake the logarithm of its size."),
+    ] = "exact"
+    normaliser: Annotated[
+        Literal["dimension", "components"],
+        Field(description="Power of a density's normaliser: the dimension, or by mistake the components."),
+    ] = "dimension"
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)

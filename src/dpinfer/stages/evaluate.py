@@ -48,9 +48,17 @@ def main(arguments: argparse.Namespace) -> None:
     standin = bool(dataset.facts.get("standin", False))
     account = _account(cell, arguments.fit.with_name("ledger.json"))
     rows = [
-        {**constant, **account(step), "standin": standin, "seed": seed, "metric": name, "value": float(value)}
+        {
+            **constant,
+            **account(step),
+            "standin": standin,
+            "seed": seed,
+            "metric": name,
+            **place,
+            "value": float(value),
+        }
         for name in arguments.metrics
-        for step, values in _values(name, cell, done)
+        for step, place, values in _values(name, cell, done)
         for seed, value in enumerate(values)
     ]
     with replacing(arguments.output) as temporary:
@@ -74,34 +82,39 @@ def _account(cell: OpenCell, ledger: Path) -> Callable[[int], dict[str, Any]]:
     return account
 
 
-def _values(name: str, cell: OpenCell, done: Run) -> list[tuple[int, np.ndarray]]:
-    """The metric's value for each seed, at the end or at every recorded step.
+def _values(name: str, cell: OpenCell, done: Run) -> list[tuple[int, dict[str, Any], np.ndarray]]:
+    """The metric's value for each seed, at the end or at every recorded step, at one place or at several.
 
-    Its module has either `metric(key, model, sample, test)`, a number for a posterior to sample from, or
-    `curve(key, model, trace, train, test)`, a number for each recording of a trace.
+    Its module has one of three functions: `metric(key, model, sample, test)`, a number for a posterior to sample
+    from; `curve(key, model, trace, train, test)`, a number for each recording of a trace; or
+    `spread(key, model, sample, test)`, a number for each place; `places(model, sample)` lists their columns.
     """
     module: Any = importlib.import_module(f"dpinfer.evaluate.{name}")
     model, algorithm = models.build(cell.settings.model), cell.algorithm
     train, test = _on_device(cell.dataset.train), _on_device(cell.dataset.test)
 
-    def at_end(key: Key, state: Any, trace: Any) -> Any:
-        del trace
-        return module.metric(key, model, lambda inner: algorithm.draw(inner, state), test)[None]
+    def one(key: Key, state: Any, trace: Any) -> Any:
+        if hasattr(module, "curve"):
+            return module.curve(key, model, trace, train, test)
+        function = module.spread if hasattr(module, "spread") else module.metric
+        return jnp.atleast_1d(function(key, model, lambda inner: algorithm.draw(inner, state), test))
 
-    def along(key: Key, state: Any, trace: Any) -> Any:
-        del state
-        return module.curve(key, model, trace, train, test)
-
-    of_curve = hasattr(module, "curve")
     keys = keys_for(
         # A key that no fit has used.
         experiment.key_of(cell.job["seed"], cell.job["experiment"], f"{cell.job['cell']}/evaluate"),
         cell.settings.seeds,
     )
-    one = along if of_curve else at_end
     values = jax.jit(lambda: jax.lax.map(lambda own: one(*own), (keys, done.state, done.trace)))()
-    steps = cell.settings.recorded if of_curve else [cell.settings.num_steps]
-    return list(zip(steps, np.asarray(values).T, strict=True))
+    last, places = cell.settings.num_steps, list[tuple[int, dict[str, Any]]]()
+    if hasattr(module, "curve"):
+        places = [(step, {}) for step in cell.settings.recorded]
+    elif hasattr(module, "spread"):
+        first = jax.tree.map(lambda leaf: leaf[0], done.state)
+        columns = module.places(model, lambda inner: algorithm.draw(inner, first))
+        places = [(last, dict(zip(columns, place, strict=True))) for place in zip(*columns.values(), strict=True)]
+    else:
+        places = [(last, {})]
+    return [(*place, row) for place, row in zip(places, np.asarray(values).T, strict=True)]
 
 
 def _on_device(arrays: Arrays) -> Records:

@@ -34,7 +34,8 @@ def main(arguments: argparse.Namespace) -> None:
     """Draw, note the scale below the axes, save."""
     stamp = Stamp(arguments.code)
     style.apply()
-    metrics = pd.concat([pd.read_csv(path) for path in arguments.metrics], ignore_index=True)
+    # Whole columns at once: pieces of one that is empty in places would be taken for different types.
+    metrics = pd.concat([pd.read_csv(path, low_memory=False) for path in arguments.metrics], ignore_index=True)
     published = [pd.read_csv(path) for path in arguments.published]
     draw = runpy.run_path(str(arguments.script)).get("draw")
     if draw is None:
@@ -58,7 +59,8 @@ def note(metrics: pd.DataFrame) -> str:
     if "seed" not in metrics:
         return f"{scales} scale"
     standin = " · synthetic stand-in data" if metrics["standin"].any() else ""
-    return f"{scales} scale · {metrics['seed'].max() + 1} seeds{standin}"
+    # Beside studies, which have no seeds, the column holds floats.
+    return f"{scales} scale · {int(metrics['seed'].max()) + 1} seeds{standin}"
 
 
 def _save(figure: Figure, path: Path) -> None:

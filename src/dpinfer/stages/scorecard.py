@@ -19,6 +19,7 @@ log = logging.getLogger(__name__)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `dpinfer scorecard`."""
     parser.add_argument("--claims", nargs="+", type=Path, required=True, help="claims of each paper, as YAML")
+    parser.add_argument("--tables", nargs="*", type=Path, default=[], help="published tables, as CSV, by paper")
     parser.add_argument("--metrics", nargs="+", type=Path, required=True, help="the .csv of each experiment")
     parser.add_argument(
         "--output", type=Path, required=True, help="the .csv to write; .md and .json stand beside it"
@@ -29,11 +30,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(arguments: argparse.Namespace) -> None:
     """Write one row for each claim."""
     stamp = Stamp(arguments.code)
-    metrics = {path.stem: pd.read_csv(path) for path in arguments.metrics}
+    metrics = {path.stem: pd.read_csv(path, low_memory=False) for path in arguments.metrics}
     rows: list[dict[str, Any]] = []
     for path in arguments.claims:
         stated = parse(Claims, read(path), path)
-        rows += [{"paper": path.stem, **score(claim, metrics)} for claim in stated.claims]
+        tables = {table.stem: pd.read_csv(table) for table in arguments.tables if table.parent.name == path.stem}
+        rows += [{"paper": path.stem, **score(claim, metrics, tables)} for claim in stated.claims]
     card = pd.DataFrame(rows)
     for claim in card.loc[(card["verdict"] == DIFFERS) & card["reason"].isna(), "id"]:
         log.warning("%s differs, and its entry gives no reason", claim)
