@@ -18,11 +18,11 @@ from dpinfer.settings.project import Scale
 from dpinfer.settings.study import Study
 from dpinfer.settings.yaml import parse
 
-Metric = Literal["accuracy", "auc", "log_likelihood", "loss"]
+Metric = Literal["accuracy", "auc", "log_likelihood", "loss", "location", "moment_error", "draws", "tests_made"]
 OF_OUTCOMES = ("accuracy", "auc")
 """Metrics of predictions, which a model of whole records does not make."""
-ALONG: tuple[Metric, ...] = ()
-"""Metrics along a run, which need recordings."""
+ALONG: tuple[Metric, ...] = ("moment_error", "draws", "tests_made")
+"""Metrics of a run's course, which need recordings."""
 Table = dict[str, Any]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 

@@ -5,5 +5,9 @@ from typing import Annotated
 from pydantic import Field
 
 from dpinfer.settings.cell import Descent, Dpsgd, Dpvi
+from dpinfer.settings.chain import Barker, FullBarker, Langevin
 
-Method = Annotated[Descent | Dpvi | Dpsgd, Field(discriminator="method")]
+Method = Annotated[
+    Descent | Dpvi | Dpsgd | Barker | FullBarker | Langevin,
+    Field(discriminator="method"),
+]

@@ -6,6 +6,7 @@ from pydantic import Field, model_validator
 from pydantic.dataclasses import dataclass
 
 from dpinfer.settings.base import STRICT, Count, Positive
+from dpinfer.settings.two_modes import TwoModes
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
@@ -65,4 +66,4 @@ class Vae:
         return self
 
 
-Model = Annotated[Logistic | Hierarchical | Mixture | Vae, Field(discriminator="name")]
+Model = Annotated[Logistic | Hierarchical | Mixture | Vae | TwoModes, Field(discriminator="name")]

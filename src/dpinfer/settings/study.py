@@ -7,6 +7,7 @@ from pydantic.dataclasses import dataclass
 
 from dpinfer.settings.accounting import Accountant, Adjacency, Options
 from dpinfer.settings.base import STRICT, Count, Positive, Probability, Rate, Seed
+from dpinfer.settings.decomposition import Decomposition
 
 Over = Literal["num_steps", "sampling_rate", "noise_multiplier"]
 
@@ -161,7 +162,8 @@ class TimeSteps:
 
 
 Study = Annotated[
-    Curve | Orders | Search | Dominance | Noise | Feistel | TimeSampling | TimeSteps, Field(discriminator="study")
+    Curve | Orders | Search | Dominance | Decomposition | Noise | Feistel | TimeSampling | TimeSteps,
+    Field(discriminator="study"),
 ]
 TIMED = (TimeSampling, TimeSteps)
 """Studies that measure time, and therefore run alone on a machine."""

@@ -2,10 +2,10 @@
 
 import argparse
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -45,12 +45,12 @@ def main(arguments: argparse.Namespace) -> None:
         **job["labels"],
         "noise_multiplier": job["noise_multiplier"],
     }
-    standin = bool(dataset.facts.get("standin", False))
     account = _account(cell, arguments.fit.with_name("ledger.json"))
+    constant["standin"] = bool(dataset.facts.get("standin", False))
     rows = [
-        {**constant, **account(step), "standin": standin, "seed": seed, "metric": name, "value": float(value)}
+        {**constant, **account(paid), **at, "seed": seed, "metric": metric, "value": float(value)}
         for name in arguments.metrics
-        for step, values in _values(name, cell, done)
+        for metric, paid, at, values in _values(name, cell, done)
         for seed, value in enumerate(values)
     ]
     with replacing(arguments.output) as temporary:
@@ -59,49 +59,59 @@ def main(arguments: argparse.Namespace) -> None:
 
 
 def _account(cell: OpenCell, ledger: Path) -> Callable[[int], dict[str, Any]]:
-    """What the columns say of the privacy of the first steps; the steps are named where some were recorded."""
+    """What the columns say of the privacy of the first steps."""
     whole = {key: read_json(ledger)[key] for key in LEDGER_COLUMNS}
 
     @cache
     def account(step: int) -> dict[str, Any]:
         if step == cell.settings.num_steps:
-            columns = whole
-        else:
-            spent_so_far = spent(cell, step).to_dict()
-            columns = {key: spent_so_far[key] for key in LEDGER_COLUMNS}
-        return {**columns, "step": step} if cell.settings.recorded else columns
+            return whole
+        spent_so_far = spent(cell, step).to_dict()
+        return {key: spent_so_far[key] for key in LEDGER_COLUMNS}
 
     return account
 
 
-def _values(name: str, cell: OpenCell, done: Run) -> list[tuple[int, np.ndarray]]:
-    """The metric's value for each seed, at the end or at every recorded step.
+class Values(NamedTuple):
+    """One number for each seed.
 
-    Its module has either `metric(key, model, sample, test)`, a number for a posterior to sample from, or
-    `curve(key, model, trace, train, test)`, a number for each recording of a trace.
+    Attributes:
+        metric: What it is.
+        paid: The number of steps whose privacy cost it carries.
+        at: The recorded step that it is about, where some were recorded.
+        values: (seeds,).
     """
+
+    metric: str
+    paid: int
+    at: dict[str, int]
+    values: np.ndarray
+
+
+def _values(name: str, cell: OpenCell, done: Run) -> Iterator[Values]:
+    """The values of a metric; its module has one of the functions that `dpinfer.evaluate` tells of."""
     module: Any = importlib.import_module(f"dpinfer.evaluate.{name}")
-    model, algorithm = models.build(cell.settings.model), cell.algorithm
+    settings, model, algorithm = cell.settings, models.build(cell.settings.model), cell.algorithm
     train, test = _on_device(cell.dataset.train), _on_device(cell.dataset.test)
+    once = {"reference": module.reference(settings, model, train)} if hasattr(module, "reference") else {}
 
-    def at_end(key: Key, state: Any, trace: Any) -> Any:
-        del trace
-        return module.metric(key, model, lambda inner: algorithm.draw(inner, state), test)[None]
+    def one(key: Key, state: Any, trace: Any) -> Any:
+        if hasattr(module, "metric"):
+            return module.metric(key, model, lambda inner: algorithm.draw(inner, state), test)
+        function = module.curve if hasattr(module, "curve") else module.whole
+        return function(key, model, trace, train, test, **once)
 
-    def along(key: Key, state: Any, trace: Any) -> Any:
-        del state
-        return module.curve(key, model, trace, train, test)
-
-    of_curve = hasattr(module, "curve")
     keys = keys_for(
         # A key that no fit has used.
         experiment.key_of(cell.job["seed"], cell.job["experiment"], f"{cell.job['cell']}/evaluate"),
-        cell.settings.seeds,
+        settings.seeds,
     )
-    one = along if of_curve else at_end
-    values = jax.jit(lambda: jax.lax.map(lambda own: one(*own), (keys, done.state, done.trace)))()
-    steps = cell.settings.recorded if of_curve else [cell.settings.num_steps]
-    return list(zip(steps, np.asarray(values).T, strict=True))
+    found = jax.jit(lambda: jax.lax.map(lambda own: one(*own), (keys, done.state, done.trace)))()
+    for metric, values in (found if isinstance(found, dict) else {name: found}).items():
+        columns = np.asarray(values).reshape(settings.seeds, -1).T
+        for step, column in zip(settings.recorded[-len(columns) :] or [settings.num_steps], columns, strict=True):
+            at = {"step": step} if settings.recorded else {}
+            yield Values(metric, step if hasattr(module, "curve") else settings.num_steps, at, column)
 
 
 def _on_device(arrays: Arrays) -> Records:
