@@ -26,7 +26,7 @@ def reference(settings: Any, model: Model, train: Records) -> dict[str, Any]:
 def curve(
     key: Key, model: Model, trace: Any, train: Records, test: Records, reference: dict[str, Any]
 ) -> dict[str, jax.Array]:
-    """At every recording `mean_1`, its errors `mean_error_1` and `mean_gap_1` to the two baselines, and so on.
+    """At every recording `running_mean_1`, its distances `mean_error_1` and `mean_gap_1` to baselines, and so on.
 
     Before the burn-in is over they are not a number.
     """
@@ -38,7 +38,7 @@ def curve(
     for name, running_value in found.items():
         for index in range(2):
             one = running_value[:, index]
-            values[f"{name}_{index + 1}"] = one
+            values[f"running_{name}_{index + 1}"] = one
             values[f"{name}_error_{index + 1}"] = jnp.abs(one - reference[name][index])
             values[f"{name}_gap_{index + 1}"] = jnp.abs(one - PUBLISHED[name][index])
     return values
