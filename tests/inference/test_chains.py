@@ -147,10 +147,10 @@ def test_the_metropolis_test_accepts_with_its_own_probability() -> None:
         assert accepted(algorithm, move, records) == pytest.approx(min(1, math.exp(ratio)), abs=0.02)
 
 
-def chains(kind: str) -> Any:
+def chains(kind: Any) -> Any:
     """Each kind of chain on N0 = 20 of 400 records, moving fast enough to mix."""
-    wide = {"proposal_variance": 0.25, "tempered_records": 20}
-    exact = {"epsilon": math.inf}
+    wide: dict[str, Any] = {"proposal_variance": 0.25, "tempered_records": 20}
+    exact: dict[str, Any] = {"epsilon": math.inf}
     if kind == "private":
         return barker.build(private(batch=400, **wide), normal_mean(), 20.0, match(2.0), N)
     if kind == "growing":

@@ -1,5 +1,7 @@
 """Sums of many small numbers in single precision."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -11,7 +13,7 @@ from dpinfer.inference import running
 def test_a_million_steps_lose_nothing() -> None:
     @jax.jit
     def total() -> tuple[running.Moments, jax.Array]:
-        def step(carried: tuple[running.Moments, jax.Array], number: jax.Array) -> tuple[object, None]:
+        def step(carried: tuple[running.Moments, jax.Array], number: jax.Array) -> tuple[Any, None]:
             moments, plain = carried
             value = 1.0 + 0.1 * jnp.sin(number.astype(jnp.float32))
             return (running.add(moments, value, 1000), plain + jnp.where(number >= 1000, value, 0.0)), None

@@ -72,7 +72,7 @@ def test_a_chain_starts_where_the_earlier_run_ended_and_pays_for_it(chain: Path)
         open_cell(chain.parent / "start/calibration.json", chain.parent / "data.npz").algorithm,
         {"x": X},
     )
-    at = cell.algorithm.init(jax.random.key(5), {"x": X}).parameters
+    at = cell.algorithm.init(jax.random.key(5), {"x": jax.numpy.asarray(X)}).parameters
     np.testing.assert_array_equal(at, earlier.state.guide["loc"][0])
     booked, start = read_ledger(chain / "ledger.json"), read_ledger(chain.parent / "start/ledger.json")
     assert [entry.what for entry in booked.entries] == ["dpvi", "barker"]
