@@ -20,6 +20,7 @@ LINES: dict[str, tuple[str, Any]] = {
     "sgld_clipped": ("DP-SGLD, noise $2h$, clip that binds", "-."),
 }
 PUBLISHED_MARKS = {"mcmc": "o", "sgld": "s"}
+FILLS: dict[int, Any] = {1: "none", 2: "full"}
 
 
 def scatter(metrics: pd.DataFrame, arm: str, published: pd.DataFrame | None) -> tuple[Figure, Axes]:
@@ -70,9 +71,10 @@ def errors(
     if published is not None:
         # The paper's errors are to its own chain.
         for arm in PUBLISHED_MARKS.keys() & arms.keys():
-            rows = published[published["arm"] == arm]
-            style: dict[str, Any] = {"color": PUBLISHED, "markersize": 3, "fillstyle": "none"}
-            panels[0].plot(rows["epsilon"], rows["value"], PUBLISHED_MARKS[arm], **style)
+            for index, fill in FILLS.items():
+                rows = published[(published["arm"] == arm) & (published["parameter"] == index)]
+                style: dict[str, Any] = {"color": PUBLISHED, "markersize": 3, "fillstyle": fill}
+                panels[0].plot(rows["epsilon"], rows["value"], PUBLISHED_MARKS[arm], **style)
     panels[0].set_ylim(bottom=0)
     panels[-1].set_xlabel(r"$\varepsilon$ as the paper accounts it")
     figure.legend(handles=_handles(list(arms), published is not None), loc="outside upper center", ncols=2)
