@@ -18,6 +18,9 @@ from dpinfer.types import Key, Records, Tree
 class Counts(NamedTuple):
     """What tests have met so far.
 
+    All but `accepted`, which the chain itself tells, are facts about the records that no noise hides: they are for
+    experiments, and no part of what a chain's epsilon covers.
+
     Attributes:
         accepted: Moves that were accepted.
         clipped: Ratios that were clipped, and `seen`, ratios that were looked at; their shares are what counts.
