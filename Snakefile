@@ -20,6 +20,7 @@ rule all:
 
 
 include: "workflow/rules/data.smk"
+include: "workflow/rules/correction.smk"
 include: "workflow/rules/calibrate.smk"
 include: "workflow/rules/fit.smk"
 include: "workflow/rules/evaluate.smk"

@@ -9,6 +9,9 @@ import pytest
 
 from dpinfer import experiment
 from dpinfer.accounting.ledger import Ledger
+from dpinfer.experiment import Given
+from dpinfer.inference.base import Algorithm
+from dpinfer.inference.correction import Correction
 from dpinfer.settings.data import Abalone
 from dpinfer.settings.method import Method
 from dpinfer.settings.model import Logistic
@@ -20,14 +23,19 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "dpvi": {"expected_batch": 5, "clip": 1.0},
     "dpsgd": {"expected_batch": 5, "clip": 1.0},
     "sgld": {"expected_batch": 5, "clip": 1.0, "step_size": 1e-3, "samples": 2},
+    "barker": {"batch": 10, "proposal_variance": 0.1, "adjacency": "replace-one"},
+    "full_barker": {"proposal_variance": 0.1},
+    "langevin": {"expected_batch": 5, "clip": 1.0},
 }
+# What it needs in addition where it runs without privacy.
+EXACT: dict[str, dict[str, Any]] = {"langevin": {"step_size": 0.1}}
+GIVEN = Given(correction=Correction(np.zeros(1), np.ones(1), np.ones(1)))
 RECORDS = {"x": jax.random.normal(jax.random.key(0), (20, 3)), "y": jax.numpy.arange(20) % 2}
 
 
 @pytest.fixture(params=METHODS, ids=lambda method: method.method)
-def settings(request: pytest.FixtureRequest) -> Any:
-    kind = request.param
-    return kind(data=Abalone(), model=Logistic(), num_steps=4, epsilon=1.0, delta=1e-5, **EXAMPLES[kind.method])
+def method(request: pytest.FixtureRequest) -> Any:
+    return request.param
 
 
 @pytest.fixture(params=[None, 1.0], ids=["exact", "private"])
@@ -36,10 +44,18 @@ def noise_multiplier(request: pytest.FixtureRequest) -> float | None:
     return value
 
 
-def test_a_step_keeps_the_shape_of_the_state_and_stays_finite(
-    settings: Any, noise_multiplier: float | None
-) -> None:
-    algorithm = experiment.build(settings, 20, noise_multiplier)
+def build(method: Any, noise_multiplier: float | None) -> Algorithm:
+    """The algorithm on 20 records, private where there is noise."""
+    exact = EXACT.get(method.method, {}) if noise_multiplier is None else {}
+    settings = method(
+        data=Abalone(), model=Logistic(), num_steps=4, delta=1e-5, **EXAMPLES[method.method], **exact,
+        epsilon=1.0 if noise_multiplier else float("inf"),
+    )  # fmt: skip
+    return experiment.build(settings, 20, noise_multiplier, GIVEN)
+
+
+def test_a_step_keeps_the_shape_of_the_state_and_stays_finite(method: Any, noise_multiplier: float | None) -> None:
+    algorithm = build(method, noise_multiplier)
     state = algorithm.init(jax.random.key(1), RECORDS)
     after, _ = jax.jit(algorithm.step)(jax.random.key(2), state, RECORDS)
     assert jax.tree.map(lambda leaf: (leaf.shape, leaf.dtype), after) == jax.tree.map(
@@ -48,8 +64,8 @@ def test_a_step_keeps_the_shape_of_the_state_and_stays_finite(
     assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(after))
 
 
-def test_the_same_keys_give_the_same_draw(settings: Any, noise_multiplier: float | None) -> None:
-    algorithm = experiment.build(settings, 20, noise_multiplier)
+def test_the_same_keys_give_the_same_draw(method: Any, noise_multiplier: float | None) -> None:
+    algorithm = build(method, noise_multiplier)
 
     def draw() -> Any:
         state = algorithm.init(jax.random.key(1), RECORDS)
@@ -59,10 +75,12 @@ def test_the_same_keys_give_the_same_draw(settings: Any, noise_multiplier: float
     jax.tree.map(np.testing.assert_array_equal, draw(), draw())
 
 
-def test_privacy_costs_more_with_more_steps_and_nothing_private_is_free(settings: Any) -> None:
+def test_privacy_costs_more_with_more_steps_and_nothing_private_is_free(method: Any) -> None:
+    adjacency = EXAMPLES[method.method].get("adjacency", "add-remove")
+
     def epsilon(noise_multiplier: float | None, num_steps: int) -> float:
-        event = experiment.build(settings, 20, noise_multiplier).event(num_steps)
-        return Ledger(adjacency="add-remove", delta=1e-5).spend(event, "run").sound().upper
+        event = build(method, noise_multiplier).event(num_steps)
+        return Ledger(adjacency=adjacency, delta=1e-5).spend(event, "run").sound().upper
 
     assert 0 < epsilon(3.0, 1) < epsilon(3.0, 10) < float("inf")
     assert epsilon(None, 1) == float("inf")

@@ -22,6 +22,7 @@ COMMANDS = {
 STAGES = {
     "run": "run the pipeline with Snakemake, after clearing a lock that a killed run left behind",
     "data": "fetch or generate a data set",
+    "correction": "fit what a normal variable lacks to be logistic, for Barker tests",
     "calibrate": "find the noise for a cell's privacy target",
     "fit": "run a cell's algorithm for all its seeds",
     "study": "compute an experiment that needs neither data nor a fit",

@@ -2,7 +2,6 @@
 
 import dataclasses
 import os
-import re
 import sys
 from collections.abc import Mapping
 from functools import cache, cached_property
@@ -13,9 +12,12 @@ from dpinfer.atomic import to_json
 from dpinfer.digest import digest
 from dpinfer.errors import InputError
 from dpinfer.machine import DEVICE
+from dpinfer.names import changed_name, data_name
 from dpinfer.settings.cell import Cell
+from dpinfer.settings.chain import Metropolised
 from dpinfer.settings.chosen import Planned, choose
 from dpinfer.settings.claim import Claims
+from dpinfer.settings.correction import Correction
 from dpinfer.settings.data import Data
 from dpinfer.settings.experiment import PlannedCell
 from dpinfer.settings.project import Project
@@ -86,6 +88,16 @@ class Plan:
             if isinstance(cell.settings, Cell)
         }
 
+    @cached_property
+    def corrections(self) -> dict[str, Correction]:
+        """The corrections of logistic noise that cells need, by the name of their artifact."""
+        return {
+            changed_name("correction", cell.settings.correction): cell.settings.correction
+            for planned in self.experiments.values()
+            for cell in planned.cells.values()
+            if isinstance(cell.settings, Metropolised)
+        }
+
     @property
     def studies(self) -> list[str]:
         """Experiments whose cells need neither data nor a fit, and measure no time."""
@@ -127,6 +139,27 @@ class Plan:
         assert isinstance(settings, Cell)
         return data_name(settings.data)
 
+    def correction_of(self, experiment: str, cell: str) -> list[str]:
+        """The correction that a cell needs, if any."""
+        settings = self.cell(experiment, cell).settings
+        if not isinstance(settings, Metropolised):
+            return []
+        return [f"{self.results}/corrections/{changed_name('correction', settings.correction)}.json"]
+
+    def start_of(self, experiment: str, cell: str) -> list[str]:
+        """Calibration, data, fit and ledger of the run that a cell starts from, if any."""
+        settings = self.cell(experiment, cell).settings
+        if not isinstance(settings, Cell) or settings.start_from is None:
+            return []
+        earlier = settings.start_from
+        name = f"{earlier.experiment}/{earlier.cell}"
+        return [
+            f"{self.results}/calibration/{name}.json",
+            f"{self.results}/data/{self.data_of(earlier.experiment, earlier.cell)}.npz",
+            f"{self.results}/fits/{name}/fit.npz",
+            f"{self.results}/fits/{name}/ledger.json",
+        ]
+
     def cell_metrics(self, experiment: str) -> list[str]:
         """The metrics file of every cell of an experiment."""
         return [f"{self.results}/metrics/{experiment}/{cell}.csv" for cell in self.experiments[experiment].cells]
@@ -158,6 +191,10 @@ class Plan:
     def data_job(self, data: str) -> str:
         """The settings of a data set, as JSON."""
         return to_json(dataclasses.asdict(self.data[data]))
+
+    def correction_job(self, correction: str) -> str:
+        """The settings of a correction, as JSON."""
+        return to_json(dataclasses.asdict(self.corrections[correction]))
 
     def data_code(self, data: str) -> str:
         """Digest of the code that makes a data set."""
@@ -205,6 +242,10 @@ class Plan:
         settings = self.cell(experiment, cell).settings
         assert isinstance(settings, Cell)
         parts = [f"dpinfer.inference.{settings.method}", f"dpinfer.models.{settings.model.name}"]
+        if settings.start_from is not None and stage == "calibrate":
+            earlier = self.cell(settings.start_from.experiment, settings.start_from.cell).settings
+            assert isinstance(earlier, Cell)
+            parts += [f"dpinfer.inference.{earlier.method}", f"dpinfer.models.{earlier.model.name}"]
         if stage == "evaluate":
             parts += [f"dpinfer.evaluate.{metric}" for metric in self.experiments[experiment].settings.metrics]
         return self.code(stage, *parts)
@@ -231,26 +272,31 @@ class Plan:
                     raise InputError(
                         f"{where}: reads names {other}, which is not among the experiments of this run"
                     )
+            for cell in planned.cells.values():
+                self._refuse_missing_start(where, cell)
             for figure in planned.settings.figures:
                 if not self.script(figure).is_file():
                     raise InputError(
                         f"{where}: figures names {figure}, but there is no {self._shown(self.script(figure))}"
                     )
 
+    def _refuse_missing_start(self, where: str, cell: PlannedCell) -> None:
+        earlier = cell.settings.start_from if isinstance(cell.settings, Cell) else None
+        if earlier is None:
+            return
+        if earlier.experiment not in self.experiments:
+            raise InputError(
+                f"{where}: start_from names {earlier.experiment}, which is not among the experiments of this run"
+            )
+        found = self.experiments[earlier.experiment].cells.get(earlier.cell)
+        if found is None or not isinstance(found.settings, Cell):
+            raise InputError(
+                f"{where}: start_from names the cell {earlier.cell} of {earlier.experiment}, which has no such fit"
+            )
+        if isinstance(cell.settings, Cell) and found.settings.data != cell.settings.data:
+            raise InputError(
+                f"{where}: start_from names a fit to other data, whose privacy cost these records do not bear"
+            )
+
     def _shown(self, path: Path) -> Path:
         return path.relative_to(self.root)
-
-
-def data_name(settings: Data) -> str:
-    """Name of a data artifact: the data set's, and whatever differs from its default settings."""
-    changed = [
-        f"{field.name}={getattr(settings, field.name)}"
-        for field in dataclasses.fields(settings)
-        if getattr(settings, field.name) != field.default
-    ]
-    return re.sub(r"[^A-Za-z0-9.+_=-]", "_", "-".join([settings.name, *changed]))
-
-
-def any_of(names: list[str]) -> str:
-    """A regular expression for any of the names, or for nothing if there are none."""
-    return "|".join(map(re.escape, names)) or "(?!)"

@@ -56,6 +56,18 @@ def test_the_unchanged_experiment_is_fine(root: Path) -> None:
         ({"base/num_steps": "many"}, "base.num_steps is 'many', but should be a valid integer"),
         ({"base/num_steps": 1.5}, "base.num_steps is 1.5, but should be a valid integer"),
         ({"base/seeds": True}, "base.seeds is True, but should be a valid integer"),
+        (
+            {"arms/exact/base/start_from": {"experiment": "nowhere"}},
+            "start_from names nowhere, which is not among the experiments of this run",
+        ),
+        (
+            {"arms/exact/base/start_from": {"experiment": "abalone_descent", "cell": "x"}},
+            "start_from names the cell x of abalone_descent, which has no such fit",
+        ),
+        (
+            {"arms/private/base": {"start_from": {"experiment": "abalone_descent", "cell": "exact"}}},
+            "start_from is for runs whose noise is given",
+        ),
         ({"base/clip": -1.0}, "base.clip is -1.0, but should be greater than 0"),
         ({"base/clip": 0}, "base.clip is 0, but should be greater than 0"),
         ({"base/clip": float("inf")}, "base.clip is inf, but should be a finite number"),

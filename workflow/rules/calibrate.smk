@@ -1,9 +1,12 @@
-# Find a cell's noise. Its artifact carries the cell's complete settings to the stages after it.
+# Find a cell's noise. Its artifact carries the cell's complete settings, and what earlier stages give it, to the
+# stages after it.
 
 
 rule calibrate:
     input:
         facts=lambda wildcards: f"{PLAN.results}/data/{PLAN.data_of(wildcards.experiment, wildcards.cell)}.json",
+        correction=lambda wildcards: PLAN.correction_of(wildcards.experiment, wildcards.cell),
+        start=lambda wildcards: PLAN.start_of(wildcards.experiment, wildcards.cell),
     output:
         f"{PLAN.results}/calibration/{{experiment}}/{{cell}}.json",
     log:
@@ -17,8 +20,11 @@ rule calibrate:
         mem_mb=2000,
         runtime=10,
     params:
+        correction=lambda wildcards, input: ["--correction", *input.correction] if input.correction else [],
+        start=lambda wildcards, input: ["--start", *input.start[:3]] if input.start else [],
         job=lambda wildcards: PLAN.job(wildcards.experiment, wildcards.cell),
         code=lambda wildcards: PLAN.cell_code("calibrate", wildcards.experiment, wildcards.cell),
     shell:
         "python -m dpinfer calibrate {params.job:q} --facts {input.facts:q}"
+        " {params.correction:q} {params.start:q}"
         " --code {params.code} --output {output:q} 2> {log:q}"

@@ -9,7 +9,8 @@ ROOT = Path(os.path.relpath(workflow.basedir))
 sys.path.insert(0, str(ROOT.resolve() / "src"))
 
 from dpinfer.errors import InputError
-from dpinfer.plan import Plan, any_of
+from dpinfer.names import any_of
+from dpinfer.plan import Plan
 
 try:
     PLAN = Plan(config, ROOT)
@@ -22,6 +23,7 @@ ENVIRONMENT = str(ROOT.resolve() / "environment.yml")
 
 wildcard_constraints:
     data="[^/]+",
+    correction="[^/]+",
     experiment="[a-z0-9_]+",
     cell="[^/]+",
     figure="[a-z0-9_]+",

@@ -4,7 +4,14 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from dpinfer.accounting.events import Event
+from dpinfer.errors import InputError
 from dpinfer.types import Key, Records, Tree
+
+
+def no_centre(state: Any) -> Tree:
+    """For algorithms of which no single point is a sensible place to start another from."""
+    del state
+    raise InputError("this method has no point that another run could start from")
 
 
 def keep_nothing(state: Any, info: Any) -> Tree:
@@ -26,6 +33,7 @@ class Algorithm(NamedTuple):
         draw: `(key, state) -> parameters`, one draw from the approximate posterior.
         event: `num_steps -> event`, what that many steps tell about the records.
         keep: `(state, info) -> tree`, what is kept of a step that is recorded, such as a chain's position.
+        centre: `state -> parameters`, the point that another run may start from.
     """
 
     init: Callable[[Key, Records], Any]
@@ -34,6 +42,7 @@ class Algorithm(NamedTuple):
     draw: Callable[[Key, Any], Tree]
     event: Callable[[int], Event]
     keep: Callable[[Any, Any], Tree] = keep_nothing
+    centre: Callable[[Any], Tree] = no_centre
 
     def step(self, key: Key, state: Any, records: Records) -> tuple[Any, Any]:
         """One step by its key."""

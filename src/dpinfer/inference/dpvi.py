@@ -102,7 +102,10 @@ def build(settings: Dpvi, model: Model, mechanism: Mechanism, num_records: int) 
     def event(num_steps: int) -> Event:
         return Repeat(event=sampler.event(mechanism.event), count=num_steps)
 
-    return Algorithm(init, random, update, draw, event)
+    def centre(state: State) -> Tree:
+        return state.guide["loc"]
+
+    return Algorithm(init, random, update, draw, event, centre=centre)
 
 
 def _objective(

@@ -13,6 +13,14 @@ from dpinfer.settings.model import Model
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
+class Earlier:
+    """A fit by the names of its experiment and its cell."""
+
+    experiment: str
+    cell: str = "main"
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
 class Cell:
     """What every method needs to know, whichever it is."""
 
@@ -39,6 +47,10 @@ class Cell:
             description="What the noise is calibrated with and eps_paper computed by; eps_sound is always by pld."
         ),
     ] = "pld"
+    start_from: Annotated[
+        Earlier | None,
+        Field(description="Start where that fit's first seed ended; its privacy cost is added to this run's."),
+    ] = None
     adjacency: Annotated[Adjacency, Field(description="Which data sets count as neighbours.")] = "add-remove"
     claimed: Annotated[Claimed, Field(description="Where the paper's account departs from the run itself.")] = (
         Field(default_factory=Claimed)
@@ -57,6 +69,12 @@ class Cell:
         return self
 
     @model_validator(mode="after")
+    def _only_given_noise_goes_on(self) -> Self:
+        if self.start_from is not None and self.is_private and self.given_noise is None:
+            raise ValueError("start_from is for runs whose noise is given: a target would not count the start")
+        return self
+
+    @model_validator(mode="after")
     def _recordings_end_with_the_run(self) -> Self:
         if self.record_every is not None and self.num_steps % self.record_every:
             raise ValueError(f"record_every is {self.record_every}, but should divide num_steps, {self.num_steps}")
@@ -66,6 +84,11 @@ class Cell:
     def recorded(self) -> list[int]:
         """The steps that are kept."""
         return list(range(self.record_every, self.num_steps + 1, self.record_every)) if self.record_every else []
+
+    @property
+    def given_noise(self) -> float | None:
+        """The noise multiplier where it is not calibrated: as stated, or as the method fixes it."""
+        return self.noise_multiplier
 
     @property
     def is_private(self) -> bool:

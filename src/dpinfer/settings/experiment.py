@@ -18,13 +18,16 @@ from dpinfer.settings.project import Scale
 from dpinfer.settings.study import Study
 from dpinfer.settings.yaml import parse
 
-Metric = Literal["accuracy", "auc", "components", "density", "log_likelihood", "log_likelihood_one_draw", "loss"]
+Metric = Literal[
+    "accuracy", "auc", "components", "density", "draws", "location", "log_likelihood", "log_likelihood_one_draw",
+    "loss", "moment_error", "tests_made",
+]  # fmt: skip
 OF_OUTCOMES = ("accuracy", "auc")
 """Metrics of predictions, which a model of whole records does not make."""
 OF_MIXTURES = ("components", "density")
 """Metrics of which only a mixture has any."""
-ALONG: tuple[Metric, ...] = ()
-"""Metrics along a run, which need recordings."""
+ALONG: tuple[Metric, ...] = ("moment_error", "draws", "tests_made")
+"""Metrics of a run's course, which need recordings."""
 Table = dict[str, Any]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 

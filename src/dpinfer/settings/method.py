@@ -5,6 +5,10 @@ from typing import Annotated
 from pydantic import Field
 
 from dpinfer.settings.cell import Descent, Dpsgd, Dpvi
+from dpinfer.settings.chain import Barker, FullBarker, Langevin
 from dpinfer.settings.sgld import Sgld
 
-Method = Annotated[Descent | Dpvi | Dpsgd | Sgld, Field(discriminator="method")]
+Method = Annotated[
+    Descent | Dpvi | Dpsgd | Sgld | Barker | FullBarker | Langevin,
+    Field(discriminator="method"),
+]

@@ -6,6 +6,7 @@ from pydantic import Field, model_validator
 from pydantic.dataclasses import dataclass
 
 from dpinfer.settings.base import STRICT, Count, NonNegative, Positive
+from dpinfer.settings.two_modes import TwoModes
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
@@ -84,4 +85,4 @@ class Classifier:
     classes: Annotated[Count, Field(description="Number of classes.")] = 10
 
 
-Model = Annotated[Logistic | Hierarchical | Mixture | Vae | Classifier, Field(discriminator="name")]
+Model = Annotated[Logistic | Hierarchical | Mixture | Vae | Classifier | TwoModes, Field(discriminator="name")]

@@ -7,6 +7,7 @@ from pydantic.dataclasses import dataclass
 
 from dpinfer.settings.accounting import Accountant, Adjacency, Options
 from dpinfer.settings.base import STRICT, Count, Positive, Probability, Rate, Seed
+from dpinfer.settings.decomposition import Decomposition
 from dpinfer.settings.model import Classifier, Vae
 
 Over = Literal["num_steps", "sampling_rate", "noise_multiplier"]
@@ -192,7 +193,7 @@ class TimeNetwork:
 
 
 Study = Annotated[
-    Curve | Orders | Search | Dominance | Noise | Feistel | TimeSampling | TimeSteps | TimeNetwork,
+    Curve | Orders | Search | Dominance | Decomposition | Noise | Feistel | TimeSampling | TimeSteps | TimeNetwork,
     Field(discriminator="study"),
 ]
 TIMED = (TimeSampling, TimeSteps, TimeNetwork)

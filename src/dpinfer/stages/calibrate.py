@@ -3,6 +3,10 @@
 import argparse
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
 
 from dpinfer import experiment
 from dpinfer.accounting import calibrate
@@ -11,12 +15,17 @@ from dpinfer.atomic import from_json, read_json
 from dpinfer.provenance import Stamp
 from dpinfer.settings.method import Method
 from dpinfer.settings.yaml import parse
+from dpinfer.stages.fit import load
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `dpinfer calibrate`."""
     parser.add_argument("job", help="experiment, cell, seed and settings, as JSON")
     parser.add_argument("--facts", type=Path, required=True, help="the .json beside the data")
+    parser.add_argument("--correction", type=Path, help="the correction that the cell's tests need")
+    parser.add_argument(
+        "--start", nargs=3, type=Path, metavar=("CALIBRATION", "DATA", "FIT"), help="of the run it starts from"
+    )
     parser.add_argument("--output", type=Path, required=True, help="the .json to write")
     parser.add_argument("--code", default="none", help="digest of the code, for the stamp")
 
@@ -28,13 +37,29 @@ def main(arguments: argparse.Namespace) -> None:
     settings: Method = parse(Method, job["settings"], "job")
     shapes = read_json(arguments.facts)["shapes"]["train"]
     num_records = next(iter(shapes.values()))[0]
-    stamp.write(arguments.output, **job, noise_multiplier=noise(settings, num_records))
+    start, earlier = _start(*arguments.start) if arguments.start else (None, None)
+    stamp.write(
+        arguments.output,
+        **job,
+        noise_multiplier=noise(settings, num_records),
+        correction=read_json(arguments.correction)["mixture"] if arguments.correction else None,
+        start=start,
+        earlier=earlier,
+    )
+
+
+def _start(calibration: Path, data: Path, fit: Path) -> tuple[list[Any], dict[str, Any]]:
+    """The leaves of the point that the first seed of a fit leads to, and its ledger."""
+    cell = experiment.open_cell(calibration, data)
+    state = jax.tree.map(lambda leaf: leaf[0], load(fit, cell.algorithm, cell.dataset.train).state)
+    leaves = [np.asarray(leaf).tolist() for leaf in jax.tree.leaves(cell.algorithm.centre(state))]
+    return leaves, read_json(fit.with_name("ledger.json"))
 
 
 def noise(settings: Method, num_records: int) -> float | None:
     """The noise multiplier as given, or the least that keeps what will be run within its target."""
-    if not settings.is_private or settings.noise_multiplier is not None:
-        return settings.noise_multiplier
+    if not settings.is_private or settings.given_noise is not None:
+        return settings.given_noise
 
     def paper(noise_multiplier: float) -> Claim:
         return experiment.claim(settings, num_records, noise_multiplier)

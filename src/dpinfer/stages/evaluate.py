@@ -2,10 +2,10 @@
 
 import argparse
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -45,20 +45,12 @@ def main(arguments: argparse.Namespace) -> None:
         **job["labels"],
         "noise_multiplier": job["noise_multiplier"],
     }
-    standin = bool(dataset.facts.get("standin", False))
+    constant["standin"] = bool(dataset.facts.get("standin", False))
     account = _account(cell, arguments.fit.with_name("ledger.json"))
     rows = [
-        {
-            **constant,
-            **account(step),
-            "standin": standin,
-            "seed": seed,
-            "metric": name,
-            **place,
-            "value": float(value),
-        }
+        {**constant, **account(paid), **at, "seed": seed, "metric": metric, "value": float(value)}
         for name in arguments.metrics
-        for step, place, values in _values(name, cell, done)
+        for metric, paid, at, values in _values(name, cell, done)
         for seed, value in enumerate(values)
     ]
     with replacing(arguments.output) as temporary:
@@ -67,54 +59,70 @@ def main(arguments: argparse.Namespace) -> None:
 
 
 def _account(cell: OpenCell, ledger: Path) -> Callable[[int], dict[str, Any]]:
-    """What the columns say of the privacy of the first steps; the steps are named where some were recorded."""
+    """What the columns say of the privacy of the first steps."""
     whole = {key: read_json(ledger)[key] for key in LEDGER_COLUMNS}
 
     @cache
     def account(step: int) -> dict[str, Any]:
         if step == cell.settings.num_steps:
-            columns = whole
-        else:
-            spent_so_far = spent(cell, step).to_dict()
-            columns = {key: spent_so_far[key] for key in LEDGER_COLUMNS}
-        return {**columns, "step": step} if cell.settings.recorded else columns
+            return whole
+        spent_so_far = spent(cell, step).to_dict()
+        return {key: spent_so_far[key] for key in LEDGER_COLUMNS}
 
     return account
 
 
-def _values(name: str, cell: OpenCell, done: Run) -> list[tuple[int, dict[str, Any], np.ndarray]]:
-    """The metric's value for each seed, at the end or at every recorded step, at one place or at several.
+class Values(NamedTuple):
+    """One number for each seed.
 
-    Its module has one of three functions: `metric(key, model, sample, test)`, a number for a posterior to sample
-    from; `curve(key, model, trace, train, test)`, a number for each recording of a trace; or
-    `spread(key, model, sample, test)`, a number for each place; `places(model, sample)` lists their columns.
+    Attributes:
+        metric: What it is.
+        paid: The number of steps whose privacy cost it carries.
+        at: Where it is measured: columns such as the recorded step, and their values.
+        values: (seeds,).
     """
+
+    metric: str
+    paid: int
+    at: dict[str, Any]
+    values: np.ndarray
+
+
+def _values(name: str, cell: OpenCell, done: Run) -> Iterator[Values]:
+    """The values of a metric; its module has one of the functions that `dpinfer.evaluate` tells of."""
     module: Any = importlib.import_module(f"dpinfer.evaluate.{name}")
-    model, algorithm = models.build(cell.settings.model), cell.algorithm
+    settings, model, algorithm = cell.settings, models.build(cell.settings.model), cell.algorithm
     train, test = _on_device(cell.dataset.train), _on_device(cell.dataset.test)
+    once = {"reference": module.reference(settings, model, train)} if hasattr(module, "reference") else {}
+    of_end = next((getattr(module, kind) for kind in ("metric", "spread") if hasattr(module, kind)), None)
 
     def one(key: Key, state: Any, trace: Any) -> Any:
-        if hasattr(module, "curve"):
-            return module.curve(key, model, trace, train, test)
-        function = module.spread if hasattr(module, "spread") else module.metric
-        return jnp.atleast_1d(function(key, model, lambda inner: algorithm.draw(inner, state), test))
+        if of_end is not None:
+            return of_end(key, model, lambda inner: algorithm.draw(inner, state), test)
+        function = module.curve if hasattr(module, "curve") else module.whole
+        return function(key, model, trace, train, test, **once)
 
     keys = keys_for(
         # A key that no fit has used.
         experiment.key_of(cell.job["seed"], cell.job["experiment"], f"{cell.job['cell']}/evaluate"),
-        cell.settings.seeds,
+        settings.seeds,
     )
-    values = jax.jit(lambda: jax.lax.map(lambda own: one(*own), (keys, done.state, done.trace)))()
-    last, places = cell.settings.num_steps, list[tuple[int, dict[str, Any]]]()
-    if hasattr(module, "curve"):
-        places = [(step, {}) for step in cell.settings.recorded]
-    elif hasattr(module, "spread"):
-        first = jax.tree.map(lambda leaf: leaf[0], done.state)
-        columns = module.places(model, lambda inner: algorithm.draw(inner, first))
-        places = [(last, dict(zip(columns, place, strict=True))) for place in zip(*columns.values(), strict=True)]
-    else:
-        places = [(last, {})]
-    return [(*place, row) for place, row in zip(places, np.asarray(values).T, strict=True)]
+    found = jax.jit(lambda: jax.lax.map(lambda own: one(*own), (keys, done.state, done.trace)))()
+    first = jax.tree.map(lambda leaf: leaf[0], done.state)
+    places = (
+        _listed(module.places(model, lambda inner: algorithm.draw(inner, first)))
+        if hasattr(module, "places")
+        else [{"step": step} for step in settings.recorded]
+    )
+    for metric, values in (found if isinstance(found, dict) else {name: found}).items():
+        columns = np.asarray(values).reshape(settings.seeds, -1).T
+        for at, column in zip(places[-len(columns) :] or [{}], columns, strict=True):
+            yield Values(metric, at["step"] if hasattr(module, "curve") else settings.num_steps, at, column)
+
+
+def _listed(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows of a table that is given by its columns."""
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def _on_device(arrays: Arrays) -> Records:

@@ -39,7 +39,7 @@ def main(arguments: argparse.Namespace) -> None:
     """Fit, check that all is finite and within budget, then write."""
     stamp = Stamp(arguments.code)
     cell = experiment.open_cell(arguments.calibration, arguments.data)
-    job, settings, dataset, algorithm = cell
+    job, settings, dataset, algorithm = cell[:4]
     key = experiment.key_of(job["seed"], job["experiment"], job["cell"])
     ledger = replace(spent(cell), generator=generator(key))
     keys = keys_for(key, settings.seeds)
@@ -80,6 +80,8 @@ def spent(cell: OpenCell, num_steps: int | None = None) -> Ledger:
         delta=settings.delta or DELTA,
         budget=settings.epsilon if settings.is_private and settings.target == "sound" else None,
     )
+    if cell.given.earlier is not None:
+        ledger = ledger.compose(cell.given.earlier)
     noise = cell.job["noise_multiplier"]
     claim = (
         # Without privacy every accountant says the same.

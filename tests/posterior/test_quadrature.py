@@ -1,0 +1,35 @@
+"""Quadrature of a posterior with two parameters."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from dpinfer import models
+from dpinfer.data import two_modes
+from dpinfer.models.base import Model, no_outcome
+from dpinfer.posterior import quadrature
+from dpinfer.settings.data import TwoModes as Data
+from dpinfer.settings.two_modes import TwoModes
+
+
+def test_a_gaussian_posterior_has_its_known_moments() -> None:
+    # x ~ N(a, 1) tells a alone; b keeps its prior N(1, 0.5).
+    model = Model(
+        init=lambda key, records: jnp.zeros(2),  # noqa: ARG005
+        log_prior=lambda theta: -0.5 * (theta[0] ** 2 + 2 * (theta[1] - 1) ** 2),
+        log_likelihood=lambda theta, record: -0.5 * (record["x"] - theta[0]) ** 2,
+        predict=no_outcome,
+    )
+    x = np.random.default_rng(0).normal(0.5, 1.0, 5000)
+    found = quadrature.moments(model, {"x": jnp.asarray(x)}, 9.0)
+    np.testing.assert_allclose(found["mean"], [0.9 * x.mean(), 1.0], atol=1e-3)
+    np.testing.assert_allclose(found["variance"], [0.1, 0.5], rtol=2e-3)
+
+
+def test_the_two_modes_have_the_moments_that_were_computed_from_the_true_density() -> None:
+    data = two_modes.load(Data(records=20_000), lambda name: (_ for _ in ()).throw(KeyError(name)))
+    found = quadrature.moments(models.build(TwoModes()), {"x": jnp.asarray(data.train["x"])}, 100.0)
+    # Of the density itself: 20 000 records differ from it by a percent or so.
+    np.testing.assert_allclose(found["mean"], [0.490, 0.018], atol=0.02)
+    np.testing.assert_allclose(found["variance"], [0.2008, 0.7197], rtol=0.1)
+    assert float(found["positive"]) == pytest.approx(0.505, abs=0.01)

@@ -1,0 +1,14 @@
+"""Distance of the empirical distribution function of the decomposed noise, C = 2, from the logistic one."""
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from dpinfer.figures.correction import sampled
+
+
+def draw(metrics: pd.DataFrame, published: pd.DataFrame | None) -> Figure:
+    """Draw one line for each correction."""
+    del published  # the supplement prints no numbers
+    figure, axes = sampled(metrics, "cdf_gap")
+    axes.set_ylabel("distance to the logistic")
+    return figure

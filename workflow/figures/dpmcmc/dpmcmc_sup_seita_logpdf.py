@@ -1,0 +1,12 @@
+"""Log density of the correction by ridge regression, for four variances of the normal part."""
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from dpinfer.figures.correction import log_densities
+
+
+def draw(metrics: pd.DataFrame, published: pd.DataFrame | None) -> Figure:
+    """Draw one panel for each variance."""
+    del published  # the supplement prints no numbers
+    return log_densities(metrics, "ridge")

@@ -1,0 +1,21 @@
+# Fit the correction of the logistic noise that Barker tests need, once for all cells that share it.
+
+
+rule correction:
+    output:
+        f"{PLAN.results}/corrections/{{correction}}.json",
+    log:
+        f"{PLAN.results}/logs/correction/{{correction}}.log",
+    benchmark:
+        f"{PLAN.results}/benchmarks/correction/{{correction}}.tsv"
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        settings=lambda wildcards: PLAN.correction_job(wildcards.correction),
+        code=PLAN.code("correction"),
+    shell:
+        "python -m dpinfer correction {params.settings:q} --code {params.code} --output {output:q} 2> {log:q}"
