@@ -1,7 +1,7 @@
 """What the tests of a chain have met: acceptance, clipping, and the noise that a batch brings with it.
 
-Only the acceptance follows from what a private chain releases. The others are facts about the records, shown because
-these records are generated; the epsilons beside them are the chain's.
+Only the acceptance follows from what a private chain releases. The others are facts about the records, shown
+because these records are generated; the epsilons beside them are the chain's.
 """
 
 from typing import Any
