@@ -18,7 +18,7 @@ def draw(metrics: pd.DataFrame, published: pd.DataFrame | None) -> Figure:
         samples = own[own["metric"] == "sampled_error"].groupby("variance")["value"]
         axes.errorbar(
             samples.mean().index, samples.mean(), yerr=samples.sem(), fmt="o-", color=f"C{number}",
-            label=f"{name}, $10^5$ samples",
+            label=f"{name}, as samples show it",
         )  # fmt: skip
         exact = own[own["metric"] == "sup_error"]
         plain_curve(axes, exact, "variance", f"{name}, exact", color=f"C{number}", linestyle=":", marker="x")
