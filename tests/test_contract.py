@@ -19,6 +19,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "descent": {"learning_rate": 0.1, "clip": 1.0},
     "dpvi": {"expected_batch": 5, "clip": 1.0},
     "dpsgd": {"expected_batch": 5, "clip": 1.0},
+    "pvi_records": {"expected_batch": 5, "clip": 1.0, "local_steps": 3},
+    "pvi_clients": {"clip": 1.0, "optimum": "gradient", "local_steps": 3},
 }
 RECORDS = {"x": jax.random.normal(jax.random.key(0), (20, 3)), "y": jax.numpy.arange(20) % 2}
 

@@ -1,7 +1,6 @@
 """From settings to what runs: the one file that sees every layer."""
 
 import zlib
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -66,12 +65,9 @@ def build(settings: Method, num_records: int, noise_multiplier: float | None) ->
 def claim(settings: Method, num_records: int, noise_multiplier: float, num_steps: int | None = None) -> Claim:
     """What the paper says that a private cell, or its first steps, costs with that noise."""
     claimed = settings.claimed
-    seen = settings
-    if isinstance(settings, Sampled) and claimed.sampler is not None:
-        seen = replace(settings, sampler=claimed.sampler)
     assert settings.delta is not None
     return Claim(
-        event=build(seen, num_records, claimed.noise_factor * noise_multiplier).event(
+        event=build(settings.as_claimed(), num_records, claimed.noise_factor * noise_multiplier).event(
             num_steps or settings.num_steps
         ),
         accountant=settings.accountant,

@@ -18,13 +18,13 @@ def normal_like(key: Key, tree: Tree) -> Tree:
     """
     leaves, structure = jax.tree.flatten(tree)
     sizes = [math.prod(leaf.shape) for leaf in leaves]
-    flat = jax.lax.optimization_barrier(_normal(_bits(key, sum(sizes))))
+    flat = jax.lax.optimization_barrier(_normal(words(key, sum(sizes))))
     parts = jnp.split(flat, np.cumsum(sizes)[:-1])
     shaped = [part.reshape(leaf.shape).astype(leaf.dtype) for part, leaf in zip(parts, leaves, strict=True)]
     return jax.tree.unflatten(structure, shaped)
 
 
-def _bits(key: Key, count: int) -> jax.Array:
+def words(key: Key, count: int) -> jax.Array:
     """`count` random 32-bit words: the cipher of the key applied to 0, 1, 2, ...
 
     `jax.random.bits` gives every word a 64-bit counter of its own and folds the cipher's two words into one, so

@@ -22,6 +22,18 @@ def no_outcome(key: Key, parameters: Tree, records: Records) -> jax.Array:
     raise InputError("this model predicts no outcome, so only the metric log_likelihood can be evaluated of it")
 
 
+class Quadratic(NamedTuple):
+    """A log-likelihood that is -z A z / 2 + b z + constant in the parameters z.
+
+    Attributes:
+        curvature: A, of shape (D, D).
+        shift: b, of shape (D,).
+    """
+
+    curvature: jax.Array
+    shift: jax.Array
+
+
 class Model(NamedTuple):
     """A Bayesian model of independent records.
 
@@ -33,6 +45,7 @@ class Model(NamedTuple):
             `no_outcome` where there is none.
         local: `(key, n) -> entries` that join n records: draws of what the model integrates out for each.
         network: The negative log-likelihood as a network of our own layers, where it is one.
+        quadratic: `(one record) -> Quadratic`, where the log-likelihood is one: the model is conjugate then.
     """
 
     init: Callable[[Key, Records], Tree]
@@ -41,3 +54,4 @@ class Model(NamedTuple):
     predict: Callable[[Key, Tree, Records], jax.Array]
     local: Callable[[Key, int], dict[str, jax.Array]] = nothing_local
     network: Network | None = None
+    quadratic: Callable[[Records], Quadratic] | None = None

@@ -1,6 +1,7 @@
 """A cell: one complete setting of one experiment, run for a number of seeds by one job."""
 
 import math
+from dataclasses import replace
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -72,6 +73,10 @@ class Cell:
         """Whether noise is added at all."""
         return self.noise_multiplier is not None or not math.isinf(self.epsilon or math.inf)
 
+    def as_claimed(self) -> "Cell":
+        """The run as the paper's account sees it."""
+        return self
+
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
 class Descent(Cell):
@@ -99,6 +104,10 @@ class Sampled(Cell):
         "adam"
     )
     learning_rate: Annotated[Positive, Field(description="Step size of the optimiser.")] = 1e-3
+
+    def as_claimed(self) -> "Sampled":
+        """The run with the sampler that the paper's account takes it to have."""
+        return self if self.claimed.sampler is None else replace(self, sampler=self.claimed.sampler)
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)

@@ -18,10 +18,10 @@ from dpinfer.settings.project import Scale
 from dpinfer.settings.study import Study
 from dpinfer.settings.yaml import parse
 
-Metric = Literal["accuracy", "auc", "log_likelihood", "loss"]
+Metric = Literal["accuracy", "auc", "log_likelihood", "loss", "log_kl", "natural", "gap"]
 OF_OUTCOMES = ("accuracy", "auc")
 """Metrics of predictions, which a model of whole records does not make."""
-ALONG: tuple[Metric, ...] = ()
+ALONG: tuple[Metric, ...] = ("log_kl", "natural", "gap")
 """Metrics along a run, which need recordings."""
 Table = dict[str, Any]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]

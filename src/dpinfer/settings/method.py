@@ -5,5 +5,6 @@ from typing import Annotated
 from pydantic import Field
 
 from dpinfer.settings.cell import Descent, Dpsgd, Dpvi
+from dpinfer.settings.pvi import PviClients, PviRecords
 
-Method = Annotated[Descent | Dpvi | Dpsgd, Field(discriminator="method")]
+Method = Annotated[Descent | Dpvi | Dpsgd | PviRecords | PviClients, Field(discriminator="method")]

@@ -19,6 +19,17 @@ class Logistic:
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
+class Linear:
+    """Bayesian linear regression with known noise."""
+
+    name: Literal["linear"] = "linear"
+    noise_std: Annotated[Positive, Field(description="Standard deviation of the noise, which is known.")]
+    prior_std: Annotated[
+        Positive, Field(description="Standard deviation of the Gaussian prior on each weight.")
+    ] = 1.0
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
 class Hierarchical:
     """Logistic regression whose weights vary by group around a linear function of the group's features."""
 
@@ -65,4 +76,4 @@ class Vae:
         return self
 
 
-Model = Annotated[Logistic | Hierarchical | Mixture | Vae, Field(discriminator="name")]
+Model = Annotated[Logistic | Linear | Hierarchical | Mixture | Vae, Field(discriminator="name")]

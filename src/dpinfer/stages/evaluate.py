@@ -35,7 +35,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Write one row for each seed and metric, and recorded step where there are any, with labels and epsilons."""
+    """Write one row for each seed and metric, and recorded step where there are any, with labels and epsilons.
+
+    Clients that pay differently have a row for each of their own two epsilons.
+    """
     stamp = Stamp(arguments.code)
     cell = experiment.open_cell(arguments.calibration, arguments.data)
     job, dataset = cell.job, cell.dataset
@@ -46,21 +49,27 @@ def main(arguments: argparse.Namespace) -> None:
         "noise_multiplier": job["noise_multiplier"],
     }
     standin = bool(dataset.facts.get("standin", False))
-    account = _account(cell, arguments.fit.with_name("ledger.json"))
+    ledger = read_json(arguments.fit.with_name("ledger.json"))
+    account = _account(cell, ledger)
     rows = [
-        {**constant, **account(step), "standin": standin, "seed": seed, "metric": name, "value": float(value)}
+        {**constant, **account(step), "standin": standin, "seed": seed, "metric": metric, "value": float(value)}
         for name in arguments.metrics
-        for step, values in _values(name, cell, done)
+        for metric, step, values in _values(name, cell, done)
         for seed, value in enumerate(values)
+    ]
+    rows += [
+        {**constant, **account(cell.settings.num_steps), "standin": standin, "client": client, **own}
+        for client, epsilons in enumerate(ledger["clients"])
+        for own in ({"metric": name, "value": value} for name, value in epsilons.items())
     ]
     with replacing(arguments.output) as temporary:
         pd.DataFrame(rows).to_csv(temporary, index=False)
     stamp.write(arguments.output.with_suffix(".json"), **job)
 
 
-def _account(cell: OpenCell, ledger: Path) -> Callable[[int], dict[str, Any]]:
+def _account(cell: OpenCell, ledger: dict[str, Any]) -> Callable[[int], dict[str, Any]]:
     """What the columns say of the privacy of the first steps; the steps are named where some were recorded."""
-    whole = {key: read_json(ledger)[key] for key in LEDGER_COLUMNS}
+    whole = {key: ledger[key] for key in LEDGER_COLUMNS}
 
     @cache
     def account(step: int) -> dict[str, Any]:
@@ -74,11 +83,11 @@ def _account(cell: OpenCell, ledger: Path) -> Callable[[int], dict[str, Any]]:
     return account
 
 
-def _values(name: str, cell: OpenCell, done: Run) -> list[tuple[int, np.ndarray]]:
-    """The metric's value for each seed, at the end or at every recorded step.
+def _values(name: str, cell: OpenCell, done: Run) -> list[tuple[str, int, np.ndarray]]:
+    """The metric's values for all seeds, at the end or at every recorded step.
 
     Its module has either `metric(key, model, sample, test)`, a number for a posterior to sample from, or
-    `curve(key, model, trace, train, test)`, a number for each recording of a trace.
+    `curve(key, model, trace, train, test)`, a number for each recording of a trace, or several of these by name.
     """
     module: Any = importlib.import_module(f"dpinfer.evaluate.{name}")
     model, algorithm = models.build(cell.settings.model), cell.algorithm
@@ -101,7 +110,12 @@ def _values(name: str, cell: OpenCell, done: Run) -> list[tuple[int, np.ndarray]
     one = along if of_curve else at_end
     values = jax.jit(lambda: jax.lax.map(lambda own: one(*own), (keys, done.state, done.trace)))()
     steps = cell.settings.recorded if of_curve else [cell.settings.num_steps]
-    return list(zip(steps, np.asarray(values).T, strict=True))
+    named = values if isinstance(values, dict) else {name: values}
+    return [
+        (metric, step, at_step)
+        for metric, found in named.items()
+        for step, at_step in zip(steps, np.asarray(found).T, strict=True)
+    ]
 
 
 def _on_device(arrays: Arrays) -> Records:
