@@ -6,6 +6,8 @@ import jax.numpy as jnp
 from dpinfer.models.base import Model
 from dpinfer.types import Key, Records, Tree
 
+LEAST = 1e-30
+
 
 def curve(key: Key, model: Model, trace: Tree, train: Records, test: Records) -> dict[str, jax.Array]:
     """The norm of the gap in natural parameters, and the exponent of its growth up to each recording.
@@ -15,8 +17,8 @@ def curve(key: Key, model: Model, trace: Tree, train: Records, test: Records) ->
     del key, model, train, test
     gap = trace["gap"]
     step = jnp.log(jnp.arange(1, gap.size + 1))
-    # Below rounding there is no gap, and no growth.
-    height = jnp.log(jnp.maximum(gap, jnp.finfo(gap.dtype).tiny))
+    # Where there is no gap there is no growth.
+    height = jnp.log(jnp.maximum(gap, LEAST))
 
     def slope(last: jax.Array) -> jax.Array:
         counted = jnp.arange(gap.size) <= last

@@ -1,8 +1,8 @@
 """Partitioned variational inference that protects all that a client has (thesis, Section 3.3).
 
 A client's change in natural parameters is clipped as a whole, and noise is added to it:
-- `shared`, Algorithm 3: every client adds 1/sqrt(M) of it, so that the sum of M messages has noise of one clip times
-  the noise multiplier. The messages themselves, which the thesis lets an adversary read, have less: that is booked.
+- `shared`, Algorithm 3: every client adds 1/sqrt(M) of it, so that the sum of M messages has all of it. The
+  messages themselves, which the thesis lets an adversary read, have less: that is booked.
 - `client`, its first fix: every client adds all of it.
 - `server`, Algorithm 4: messages are clean, and the server, which must be trusted, adds noise to their sum. No
   factor ever learns of that noise, so prior and factors drift away from the posterior like a random walk, unless
@@ -95,7 +95,7 @@ def build(settings: PviClients, model: Model, mechanism: Mechanism, num_records:
 def clipped(change: jax.Array, clip: float) -> jax.Array:
     """Scale a change down to joint L2 norm `clip`, over means and precisions together."""
     norm = jnp.linalg.norm(change)
-    return change * jnp.minimum(1.0, clip / jnp.maximum(norm, jnp.finfo(norm.dtype).tiny))
+    return change * jnp.where(norm > clip, clip / norm, 1.0)
 
 
 def _reset(state: State, every: int | None) -> State:

@@ -1,7 +1,7 @@
 """Partitioned variational inference whose clients protect each of their records (thesis, Section 3.2).
 
-In its turn a client follows `local_steps` clipped and noisy gradients of its free energy, from the posterior it has
-fetched (Algorithm 2). Whatever it reports is a function of these releases, so the records of each client are
+In its turn a client follows `local_steps` clipped and noisy gradients of its free energy, from the posterior it
+has fetched (Algorithm 2). Whatever it reports is a function of these releases, so the records of each client are
 protected against everyone else, the server included, at the cost of that client's own releases.
 """
 
@@ -76,7 +76,7 @@ def build(settings: PviRecords, model: Model, mechanism: Mechanism, num_records:
         def report(client: jax.Array, own: Randomness) -> tuple[jax.Array, jax.Array]:
             fetched = federation.view(settings, state, client)
             loss = loss_of(model, fetched - state.factors[client], shard_sizes[client])
-            # The batches of all steps at once: step by step the network of the sampler would take most of the time.
+            # The batches of all steps at once: step by step, drawing them would take most of the time.
             batches = jax.vmap(sampler.draw, in_axes=(None, 0))(client, own.words)
 
             def descend(carried: Any, step: tuple[Batch, Any, Any]) -> tuple[Any, None]:

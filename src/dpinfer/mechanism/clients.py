@@ -5,7 +5,8 @@ count of the gradients within the clip, and move the clip towards a wanted quant
     share  = 1/2 + (sum_i (1[norm_i <= clip] - 1/2) + s_b z) / expected_batch,
     clip  <- clip exp(-clip_rate (share - quantile)).
 Each record moves the count by at most 1/2, so with noise s clips on the sum the two are one Gaussian release with
-noise multiplier (s^-2 + (2 s_b)^-2)^(-1/2): that is what is booked. The next clip depends on the noisy count alone.
+noise multiplier (s^-2 + (2 s_b)^-2)^(-1/2): that is what is booked. The next clip depends on the noisy count
+alone.
 """
 
 import math
@@ -35,7 +36,7 @@ class ClientMechanism(NamedTuple):
 
     Attributes:
         clips: (clients,) the clip that each starts with.
-        random: `(key, parameters, shape) -> noise` of as many releases; of the parameters it uses the shapes alone.
+        random: `(key, parameters, shape) -> noise` of as many releases; of parameters it uses the shapes alone.
         release: `(client, clip, noise, loss, parameters, examples, mask) -> (sum, next clip)`.
         event: `client -> event`, what one release on all of its records tells about them.
     """

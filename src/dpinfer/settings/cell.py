@@ -73,7 +73,7 @@ class Cell:
         """Whether noise is added at all."""
         return self.noise_multiplier is not None or not math.isinf(self.epsilon or math.inf)
 
-    def as_claimed(self) -> "Cell":
+    def as_claimed(self) -> Self:
         """The run as the paper's account sees it."""
         return self
 
@@ -105,7 +105,7 @@ class Sampled(Cell):
     )
     learning_rate: Annotated[Positive, Field(description="Step size of the optimiser.")] = 1e-3
 
-    def as_claimed(self) -> "Sampled":
+    def as_claimed(self) -> Self:
         """The run with the sampler that the paper's account takes it to have."""
         return self if self.claimed.sampler is None else replace(self, sampler=self.claimed.sampler)
 

@@ -91,10 +91,9 @@ class PviRecords(Sampled, Federation):
             raise ValueError("sampler is choice, but should be poisson or subset for shards of clients")
         return self
 
-    def as_claimed(self) -> "PviRecords":
+    def as_claimed(self) -> Self:
         """The thesis' ledger sees the ratio of noise to clip alone, whichever way the clip was chosen."""
         seen = super().as_claimed()
-        assert isinstance(seen, PviRecords)
         return replace(seen, clipping="fixed") if self.clipping == "percentile" else seen
 
 
@@ -132,6 +131,6 @@ class PviClients(Federation):
             raise ValueError(f"optimum is {self.optimum}, but should be gradient for the model {self.model.name}")
         return self
 
-    def as_claimed(self) -> "PviClients":
+    def as_claimed(self) -> Self:
         """Algorithm 3 is accounted as if an adversary saw the sum of all messages alone."""
         return replace(self, noise_at="client") if self.noise_at == "shared" else self
