@@ -3,7 +3,6 @@
 import argparse
 import bisect
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 from dpinfer import experiment
@@ -66,12 +65,8 @@ def last_rounds(settings: PviRecords, num_records: int, noise_multiplier: float)
         return list(settings.last_rounds)
 
     def epsilons(rounds: int) -> list[float]:
-        own = replace(settings, num_steps=rounds)
-        if settings.target == "paper":
-            claimed = experiment.claim(own, num_records, noise_multiplier, rounds)
-        else:
-            claimed = _sound(own, num_records, noise_multiplier)
-        found = claimed.epsilons()
+        account = experiment.claim if settings.target == "paper" else _sound
+        found = account(settings, num_records, noise_multiplier, rounds).epsilons()
         return found if len(found) > 1 else found * len(budgets)
 
     def within(client: int, budget: float | None) -> int:
@@ -85,9 +80,9 @@ def last_rounds(settings: PviRecords, num_records: int, noise_multiplier: float)
     return [within(client, budget) for client, budget in enumerate(budgets)]
 
 
-def _sound(settings: Method, num_records: int, noise_multiplier: float) -> Claim:
-    """What a cell really costs with that noise."""
-    event = experiment.build(settings, num_records, noise_multiplier).event(settings.num_steps)
+def _sound(settings: Method, num_records: int, noise_multiplier: float, num_steps: int | None = None) -> Claim:
+    """What a cell, or its first steps, really costs with that noise."""
+    event = experiment.build(settings, num_records, noise_multiplier).event(num_steps or settings.num_steps)
     assert settings.delta is not None
     return Claim(event, Ledger.accountant, settings.delta, settings.adjacency)
 
