@@ -39,7 +39,10 @@ def permute(keys: jax.Array, index: jax.Array, num_records: int) -> jax.Array:
 
 
 def permute_below(keys: jax.Array, index: jax.Array, limit: jax.Array, bits: int | jax.Array) -> jax.Array:
-    """The same for a size that is known only when running; `bits` is `bits_for` that size."""
+    """The same for a size that is known only when running; `bits` is `bits_for` that size.
+
+    Every index must be below the limit: from elsewhere the walk might never get there.
+    """
 
     def walk(image: jax.Array) -> jax.Array:
         return jnp.where(image < limit, image, _network(keys, image, bits))

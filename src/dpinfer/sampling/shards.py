@@ -65,7 +65,10 @@ def shard_sampler(
     high, low = (jnp.asarray(np.stack(words)) for words in zip(*tables, strict=True))
 
     def draw(client: jax.Array, words: jax.Array) -> Batch:
-        rows = permute_below(words[2:], positions, limits[client].astype(jnp.uint32), bits[client])
+        limit = limits[client]
+        # Padding is put back into a smaller shard: a walk ends only if it starts within the domain.
+        inside = jnp.minimum(positions, limit - 1)
+        rows = permute_below(words[2:], inside, limit.astype(jnp.uint32), bits[client])
         full = jnp.asarray(batches, jnp.int32)[client]
         chosen = full if name == "subset" else count(words[:2], high[client], low[client])
         return Batch(offsets[client] + rows, positions < chosen)
