@@ -62,4 +62,5 @@ def test_the_exponent_of_a_gap_is_its_slope(exponent: float) -> None:
     found = gap.curve(KEY, MODEL, {"gap": 7.0 * jnp.arange(1.0, 51) ** exponent}, TRAIN, {})
     assert float(found["gap_exponent"][-1]) == pytest.approx(exponent, abs=1e-4)
     assert np.isfinite(found["gap_exponent"]).all()
-    assert not gap.curve(KEY, MODEL, {"gap": jnp.zeros(5)}, TRAIN, {})["gap_exponent"].any()
+    closed = gap.curve(KEY, MODEL, {"gap": jnp.zeros(5)}, TRAIN, {})["gap_exponent"]
+    np.testing.assert_allclose(closed, 0, atol=1e-3)

@@ -56,7 +56,7 @@ def note(metrics: pd.DataFrame) -> str:
     if "seed" not in metrics:
         return f"{scales} scale"
     standin = " · synthetic stand-in data" if metrics["standin"].any() else ""
-    return f"{scales} scale · {metrics['seed'].max() + 1} seeds{standin}"
+    return f"{scales} scale · {int(metrics['seed'].max()) + 1} seeds{standin}"
 
 
 def _save(figure: Figure, path: Path) -> None:

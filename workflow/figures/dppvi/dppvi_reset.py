@@ -25,7 +25,6 @@ def draw(metrics: pd.DataFrame, published: pd.DataFrame | None) -> Figure:
     del published  # the thesis has no such experiment
     figure, (above, below) = plt.subplots(2, 1, figsize=(COLUMN_WIDTH, 4.4), height_ratios=[2, 3])
     rows = metrics[metrics["noise_multiplier"] == NOISE]
-    rows = rows if len(rows) else metrics
     for number, (arm, name) in enumerate(ARMS.items()):
         own = rows[rows["arm"] == arm]
         style = {"linestyle": "--"} if arm.endswith("unlike") else {}
