@@ -15,16 +15,19 @@ EPSILON = r"$\varepsilon$ as the thesis accounts it ($\delta = 10^{-4}$)"
 RATES = {"q1": "q = 1", "q01": "q = 0.1", "q003": "q = 0.03", "q001": "q = 0.01"}
 
 
-def band(axes: Axes, rows: pd.DataFrame, x: str, name: str, color: str, **style: Any) -> None:
-    """Draw the mean over seeds, one standard deviation around it, and the first seed as a thin line."""
+def band(
+    axes: Axes, rows: pd.DataFrame, x: str, name: str, color: str, *, single: bool = True, **style: Any
+) -> None:
+    """Draw the mean over seeds, one standard deviation around it, and a single run as a thin line."""
     if rows.empty:
         return
     spread = rows.groupby(x)["value"].agg(["mean", "std"]).fillna(0)
     axes.plot(spread.index, spread["mean"], color=color, label=name, **style)
     low, high = spread["mean"] - spread["std"], spread["mean"] + spread["std"]
     axes.fill_between(spread.index, low, high, color=color, alpha=0.2, linewidth=0)
-    one = rows[rows["seed"] == 0].sort_values(x)
-    axes.plot(one[x], one["value"], color=color, linewidth=0.4, alpha=0.8)
+    if single:
+        one = rows[rows["seed"] == 0].sort_values(x)
+        axes.plot(one[x], one["value"], color=color, linewidth=0.4, alpha=0.8)
 
 
 def at_end(rows: pd.DataFrame) -> pd.DataFrame:
