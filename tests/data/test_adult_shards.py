@@ -12,7 +12,7 @@ def no_files(name: str) -> Fetched:
 def test_shards_hold_every_record_once_and_are_of_equal_size() -> None:
     whole = load(Adult(standin=True), no_files)
     for dealt in ("alike", "by_education"):
-        train, test, facts = load(AdultShards(standin=True, clients=7, dealt=dealt), no_files)  # type: ignore[arg-type]
+        train, test, facts = load(AdultShards(standin=True, clients=7, dealt=dealt), no_files)
         assert max(facts["sizes"]) - min(facts["sizes"]) <= 1
         np.testing.assert_array_equal(np.bincount(train["group"]), facts["sizes"])
         assert (np.diff(train["group"]) >= 0).all()

@@ -40,7 +40,7 @@ def shard(client: int) -> Quadratic:
 
 def test_the_prior_is_read_off_the_model() -> None:
     np.testing.assert_allclose(
-        prior_of(models.build(Linear(noise_std=1.0, prior_std=2.0)), 3), [[0] * 3, [0.25] * 3]
+        prior_of(models.build(Linear(noise_std=1.0, prior_std=2.0)), 3), np.array([[0.0] * 3, [0.25] * 3])
     )
 
 

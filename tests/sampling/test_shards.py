@@ -56,7 +56,7 @@ def test_it_is_the_permutation_of_a_size_known_before() -> None:
 
 
 def test_what_a_release_becomes_on_a_clients_batch() -> None:
-    poisson, subset = (shard_sampler(name, SIZES, (6, 7, 20), 1) for name in ("poisson", "subset"))  # type: ignore[arg-type]
+    poisson, subset = (shard_sampler(name, SIZES, (6, 7, 20), 1) for name in ("poisson", "subset"))
     assert poisson.event(0, ONE) == PoissonGaussian(noise_multiplier=2.0, sampling_rate=0.2)
     assert subset.event(0, ONE) == SubsetGaussian(noise_multiplier=2.0, sampling_rate=0.2)
     # All records of a client are no sample of them.
