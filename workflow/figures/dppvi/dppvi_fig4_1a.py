@@ -26,6 +26,6 @@ def draw(metrics: pd.DataFrame, published: pd.DataFrame | None) -> Figure:
         axes.axhline(
             at_end(exact[exact["metric"] == metric])["value"].item(), color=f"C{number}", linestyle="--", lw=0.8
         )
-    axes.set(xlabel="server rounds", ylabel="natural parameters", ylim=(-800, 1200))
+    axes.set(xlabel="server rounds", ylabel="natural parameters", ylim=(-600, 900))
     legend_above(axes, ncols=4)
     return figure
