@@ -18,13 +18,12 @@ RATES = {"q1": "q = 1", "q01": "q = 0.1", "q003": "q = 0.03", "q001": "q = 0.01"
 def band(
     axes: Axes, rows: pd.DataFrame, x: str, name: str, color: str, *, single: bool = True, **style: Any
 ) -> None:
-    """Draw the mean over seeds, one standard deviation around it, and a single run as a thin line."""
+    """Draw the median over seeds, a band from the 10th to the 90th percentile, and a single run as a thin line."""
     if rows.empty:
         return
-    spread = rows.groupby(x)["value"].agg(["mean", "std"]).fillna(0)
-    axes.plot(spread.index, spread["mean"], color=color, label=name, **style)
-    low, high = spread["mean"] - spread["std"], spread["mean"] + spread["std"]
-    axes.fill_between(spread.index, low, high, color=color, alpha=0.2, linewidth=0)
+    spread = rows.groupby(x)["value"].quantile([0.1, 0.5, 0.9]).unstack()
+    axes.plot(spread.index, spread[0.5], color=color, label=name, **style)
+    axes.fill_between(spread.index, spread[0.1], spread[0.9], color=color, alpha=0.2, linewidth=0)
     if single:
         one = rows[rows["seed"] == 0].sort_values(x)
         axes.plot(one[x], one["value"], color=color, linewidth=0.4, alpha=0.8)
@@ -41,9 +40,9 @@ def by_rate(metrics: pd.DataFrame, clip: float) -> Figure:
     rows = metrics[(metrics["metric"] == "log_kl") & (metrics["clip"] == clip)]
     for number, (arm, name) in enumerate(RATES.items()):
         band(axes, rows[rows["arm"] == arm], "eps_paper", name, f"C{number}")
-    axes.set(xlabel=EPSILON, ylabel=LOG_KL, title=f"C = {clip:g}")
-    if not rows.empty:
-        axes.legend(ncols=2)
+    axes.set(xlabel=EPSILON, ylabel=LOG_KL)
+    _name(axes, f"C = {clip:g}")
+    legend_above(axes, ncols=2)
     return figure
 
 
@@ -66,6 +65,11 @@ def by_clip(metrics: pd.DataFrame, arms: Mapping[str, str], quantiles: tuple[flo
         private = chosen[chosen["arm"] == arms["private"]]
         band(axes, private, "eps_paper", f"{name}, private", f"C{number}", linestyle="--")
     axes.set(xlabel=EPSILON, ylabel=LOG_KL)
-    axes.set_title(title, y=-0.42)
+    _name(axes, title)
     legend_above(axes, ncols=2)
     return figure
+
+
+def _name(axes: Axes, text: str) -> None:
+    """Say inside the axes which panel this is, in the corner that falling curves leave free."""
+    axes.text(0.98, 0.97, text, transform=axes.transAxes, ha="right", va="top", fontsize=7)

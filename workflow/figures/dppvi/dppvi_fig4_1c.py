@@ -4,7 +4,7 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from dpinfer.figures.style import COLUMN_WIDTH
+from dpinfer.figures.style import COLUMN_WIDTH, legend_above
 
 COLUMNS = {
     "eps_paper": "thesis: moments, Poisson sampling",
@@ -21,5 +21,5 @@ def draw(metrics: pd.DataFrame, published: pd.DataFrame | None) -> Figure:
     for column, name in COLUMNS.items():
         axes.plot(steps["step"], steps[column], label=name)
     axes.set(xlabel="server rounds", ylabel=r"$\varepsilon$ of each client ($\delta = 10^{-4}$)")
-    axes.legend()
+    legend_above(axes)
     return figure
