@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
@@ -21,7 +22,7 @@ def band(
     """Draw the median over seeds, a band from the 10th to the 90th percentile, and a single run as a thin line."""
     if rows.empty:
         return
-    spread = rows.groupby(x)["value"].quantile([0.1, 0.5, 0.9]).unstack()
+    spread = rows.groupby(x)["value"].quantile(np.array([0.1, 0.5, 0.9])).unstack()
     axes.plot(spread.index, spread[0.5], color=color, label=name, **style)
     axes.fill_between(spread.index, spread[0.1], spread[0.9], color=color, alpha=0.2, linewidth=0)
     if single:
