@@ -26,6 +26,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "barker": {"batch": 10, "proposal_variance": 0.1, "adjacency": "replace-one"},
     "full_barker": {"proposal_variance": 0.1},
     "langevin": {"expected_batch": 5, "clip": 1.0},
+    "pvi_records": {"expected_batch": 5, "clip": 1.0, "local_steps": 3},
+    "pvi_clients": {"clip": 1.0, "optimum": "gradient", "local_steps": 3},
 }
 # What it needs in addition where it runs without privacy.
 EXACT: dict[str, dict[str, Any]] = {"langevin": {"step_size": 0.1}}

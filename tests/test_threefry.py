@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from jax.extend.random import threefry_2x32
 
-from dpinfer.threefry import generator, words
+from dpinfer.threefry import generator, pairs, words
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2**31 + 7])
@@ -12,7 +12,8 @@ from dpinfer.threefry import generator, words
 def test_the_words_are_those_of_the_cipher_that_jax_has(seed: int, count: int) -> None:
     key = jax.random.key(seed)
     theirs = threefry_2x32(jax.random.key_data(key), jnp.arange(2 * count, dtype=jnp.uint32))
-    np.testing.assert_array_equal(jnp.concatenate(words(key, count)), theirs)
+    np.testing.assert_array_equal(jnp.concatenate(pairs(key, count)), theirs)
+    np.testing.assert_array_equal(words(key, 2 * count - 1), theirs[:-1])
 
 
 def test_the_generator_has_a_name() -> None:

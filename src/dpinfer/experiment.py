@@ -2,7 +2,6 @@
 
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -97,13 +96,8 @@ def build(
 def claim(settings: Method, num_records: int, noise_multiplier: float, num_steps: int | None = None) -> Claim:
     """What the paper says that a private cell, or its first steps, costs with that noise."""
     claimed = settings.claimed
-    seen = settings
-    if isinstance(seen, Sampled | Langevin) and claimed.sampler is not None:
-        seen = replace(seen, sampler=claimed.sampler)
-    if isinstance(seen, Sgld) and claimed.clipped is not None:
-        seen = replace(seen, clipped=claimed.clipped)
     assert settings.delta is not None
-    event = build(seen, num_records, claimed.noise_factor * noise_multiplier).event(
+    event = build(settings.as_claimed(), num_records, claimed.noise_factor * noise_multiplier).event(
         num_steps or settings.num_steps
     )
     return Claim(

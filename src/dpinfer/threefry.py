@@ -22,7 +22,12 @@ def generator(key: Key) -> str:
     return f"Threefry-2x32, {ROUNDS} rounds, Box-Muller" if kind == "threefry2x32" else f"{kind}, Box-Muller"
 
 
-def words(key: Key, count: int) -> tuple[jax.Array, jax.Array]:
+def words(key: Key, count: int) -> jax.Array:
+    """`count` random 32-bit words."""
+    return jnp.concatenate(pairs(key, -(-count // 2)))[:count]
+
+
+def pairs(key: Key, count: int) -> tuple[jax.Array, jax.Array]:
     """Two vectors of `count` random 32-bit words: what the cipher makes of the counters (i, count + i).
 
     Keys of another kind than JAX's default get their words from JAX.

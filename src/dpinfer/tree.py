@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from dpinfer.threefry import words
+from dpinfer.threefry import pairs
 from dpinfer.types import Key, Tree
 
 SINE = (6.2831853, -41.341681, 81.602481, -76.581285, 39.760722)
@@ -39,7 +39,7 @@ def _normal(key: Key, count: int) -> jax.Array:
     # XLA shares out a long vector among cores only where they get equal parts of it.
     half += -half % EVEN if half > 64 * EVEN else 0
     # The barriers keep XLA from computing for each half anew what both need.
-    first, second = jax.lax.optimization_barrier(words(key, half))
+    first, second = jax.lax.optimization_barrier(pairs(key, half))
     uniform = (first.astype(jnp.float32) + 0.5) * 2.0**-32
     radius = jax.lax.optimization_barrier(jnp.sqrt(-2 * jnp.log(uniform)))
     quarter = np.uint32(1 << 30)

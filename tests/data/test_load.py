@@ -9,6 +9,7 @@ from dpinfer.data.base import Files
 from dpinfer.settings.data import (
     Abalone,
     Adult,
+    AdultShards,
     BooleanLogistic,
     Cifar10,
     Data,
@@ -24,6 +25,7 @@ from dpinfer.settings.data import (
 SMALL: list[Data] = [
     Abalone(standin=True),
     Adult(standin=True),
+    AdultShards(standin=True),
     Mnist(standin=True),
     FashionMnist(standin=True),
     Cifar10(standin=True),

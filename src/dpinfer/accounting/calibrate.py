@@ -11,8 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 from dpinfer.accounting import accountant as load
-from dpinfer.accounting.base import check_adjacency, check_delta
+from dpinfer.accounting.base import check_adjacency, check_delta, require
 from dpinfer.accounting.events import Adjacency, Event
+from dpinfer.accounting.parts import parts, worst
 from dpinfer.errors import InputError
 
 _LEAST_NOISE, _MOST_NOISE = 1e-2, 1e9
@@ -104,11 +105,10 @@ def _spending(delta: float, adjacency: Adjacency, name: str, options: dict[str, 
     module: Any = load(name)
 
     def spent(event: Event) -> float:
-        reason = module.supports(event, adjacency)
-        if reason is not None:
-            raise InputError(reason)
+        for part in parts(event):
+            require(module.supports(part, adjacency))
         try:
-            return float(module.epsilon(event, delta, adjacency, **options).upper)
+            return float(worst(module, event, delta, adjacency, **options).upper)
         except InputError:
             return math.inf
 

@@ -192,11 +192,27 @@ class Compose:
             _check_event(event)
 
 
+@dataclass(frozen=True)
+class Disjoint:
+    """Several events, each on records of its own, as those of the clients of a federation.
+
+    A record pays for the event of its own part alone, so a guarantee for all is that of the costliest part;
+    `accounting.parts` accounts each.
+    """
+
+    events: tuple[Event, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "events", tuple(self.events))
+        for event in self.events:
+            _check_event(event)
+
+
 Leaf = (
     Gaussian | PoissonGaussian | SubsetGaussian | ReplacementGaussian | Barker | FullBarker | Nothing | NonPrivate
 )
-Event = Leaf | Repeat | Compose
-_KINDS: dict[str, Any] = {cls.__name__: cls for cls in (*get_args(Leaf), Repeat, Compose)}
+Event = Leaf | Repeat | Compose | Disjoint
+_KINDS: dict[str, Any] = {cls.__name__: cls for cls in (*get_args(Leaf), Repeat, Compose, Disjoint)}
 
 
 def _check_event(event: object) -> None:
@@ -210,6 +226,8 @@ def _leaves(event: Event, times: int) -> Iterator[tuple[Leaf, int]]:
     elif isinstance(event, Compose):
         for part in event.events:
             yield from _leaves(part, times)
+    elif isinstance(event, Disjoint):
+        raise InputError("Events on disjoint records do not add up: each part must be accounted on its own.")
     else:
         yield event, times
 

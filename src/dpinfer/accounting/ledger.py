@@ -18,6 +18,7 @@ from typing import Any
 from dpinfer.accounting import accountant as load
 from dpinfer.accounting.base import Bound, check_adjacency, check_delta
 from dpinfer.accounting.events import Adjacency, Compose, Event, from_dict, to_dict
+from dpinfer.accounting.parts import each, parts, worst
 from dpinfer.atomic import read_json, write_json
 from dpinfer.errors import InputError
 
@@ -50,10 +51,13 @@ class Claim:
     options: dict[str, Any] = field(default_factory=dict)
 
     def epsilon(self) -> float:
-        """Return the claimed epsilon."""
-        module: Any = load(self.accountant)
-        bound = module.epsilon(self.event, self.delta, self.adjacency, **self.options)
-        return self.factor * float(bound.upper)
+        """Return the claimed epsilon, of the part of the records that pays most."""
+        return max(self.epsilons())
+
+    def epsilons(self) -> list[float]:
+        """Return the claimed epsilon of each part of the records."""
+        bounds = each(load(self.accountant), self.event, self.delta, self.adjacency, **self.options)
+        return [self.factor * float(bound.upper) for bound in bounds]
 
 
 @dataclass(frozen=True)
@@ -91,12 +95,21 @@ class Ledger:
 
     def sound(self) -> Bound:
         """Return the sound epsilon of everything recorded; infinite, with the reason, where there is none."""
-        module: Any = load(self.accountant)
         try:
-            bound: Bound = module.epsilon(self.event, self.delta, self.adjacency)
+            return worst(load(self.accountant), self.event, self.delta, self.adjacency)
         except InputError as error:
             return Bound(math.inf, None, self.accountant, str(error))
-        return bound
+
+    def clients(self) -> list[dict[str, float | None]]:
+        """Return both epsilons of each part of the records, where there are several."""
+        if len(parts(self.event)) == 1:
+            return []
+        sound = [replace(self, entries=(Entry(own, "part"),)).sound().upper for own in parts(self.event)]
+        claimed = [claim.epsilons() for claim in self.claims]
+        paper = [math.fsum(values) for values in zip(*claimed, strict=True)] if claimed else [None] * len(sound)
+        if len(paper) == 1:
+            paper = paper * len(sound)
+        return [{"eps_sound": own, "eps_paper": of_paper} for own, of_paper in zip(sound, paper, strict=True)]
 
     def paper(self) -> float | None:
         """Return the sum of the paper's claims, or None if there are none."""
@@ -140,6 +153,7 @@ class Ledger:
             "eps_sound": bound.upper,
             "eps_paper": self.paper(),
             "reason": bound.detail,
+            "clients": self.clients(),
             "entries": [{"what": entry.what, "event": to_dict(entry.event)} for entry in self.entries],
             "claims": [
                 {

@@ -28,6 +28,18 @@ def nothing_described(parameters: Tree) -> dict[str, jax.Array]:
     return {}
 
 
+class Quadratic(NamedTuple):
+    """A log-likelihood that is -z A z / 2 + b z + constant in the parameters z.
+
+    Attributes:
+        curvature: A, of shape (D, D).
+        shift: b, of shape (D,).
+    """
+
+    curvature: jax.Array
+    shift: jax.Array
+
+
 class Model(NamedTuple):
     """A Bayesian model of independent records.
 
@@ -40,6 +52,7 @@ class Model(NamedTuple):
         local: `(key, n) -> entries` that join n records: draws of what the model integrates out for each.
         network: The negative log-likelihood as a network of our own layers, where it is one.
         describe: `(parameters) -> quantities` by name, in the units of the data, for figures.
+        quadratic: `(one record) -> Quadratic`, where the log-likelihood is one: the model is conjugate then.
     """
 
     init: Callable[[Key, Records], Tree]
@@ -49,3 +62,4 @@ class Model(NamedTuple):
     local: Callable[[Key, int], dict[str, jax.Array]] = nothing_local
     network: Network | None = None
     describe: Callable[[Tree], dict[str, jax.Array]] = nothing_described
+    quadratic: Callable[[Records], Quadratic] | None = None

@@ -35,12 +35,19 @@ def permute(keys: jax.Array, index: jax.Array, num_records: int) -> jax.Array:
         num_records: The size of the domain, known when compiling.
     """
     require_size(num_records)
-    limit = jnp.uint32(num_records)
+    return permute_below(keys, index, jnp.uint32(num_records), bits_for(num_records))
+
+
+def permute_below(keys: jax.Array, index: jax.Array, limit: jax.Array, bits: int | jax.Array) -> jax.Array:
+    """The same for a size that is known only when running; `bits` is `bits_for` that size.
+
+    Every index must be below the limit: from elsewhere the walk might never get there.
+    """
 
     def walk(image: jax.Array) -> jax.Array:
-        return jnp.where(image < limit, image, _network(keys, image, bits_for(num_records)))
+        return jnp.where(image < limit, image, _network(keys, image, bits))
 
-    start = _network(keys, index.astype(jnp.uint32), bits_for(num_records))
+    start = _network(keys, index.astype(jnp.uint32), bits)
     image = jax.lax.while_loop(lambda image: (image >= limit).any(), walk, start)
     return image.astype(jnp.int32)
 
@@ -50,7 +57,7 @@ def bits_for(num_records: int) -> int:
     return max(MIN_BITS, (num_records - 1).bit_length())
 
 
-def _network(keys: jax.Array, value: jax.Array, bits: int) -> jax.Array:
+def _network(keys: jax.Array, value: jax.Array, bits: int | jax.Array) -> jax.Array:
     """Permute {0, ..., 2^bits - 1}; halves of unequal width swap their widths with every round."""
     low_bits = bits // 2
     high_bits = bits - low_bits

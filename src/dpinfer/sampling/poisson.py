@@ -37,7 +37,7 @@ def poisson(num_records: int, sampling_rate: float, num_steps: int) -> Sampler:
         # One call for all words of a batch: every call adds to the time that a program takes to compile.
         words = jax.random.bits(key, (2 + ROUNDS,), jnp.uint32)
         positions = jnp.arange(size)
-        return Batch(permute(words[2:], positions, num_records), positions < _count(words[:2], high, low))
+        return Batch(permute(words[2:], positions, num_records), positions < count(words[:2], high, low))
 
     def event(whole: Event) -> Event:
         return on_sample(whole, lambda noise: PoissonGaussian(noise_multiplier=noise, sampling_rate=sampling_rate))
@@ -72,7 +72,7 @@ def thresholds(num_records: int, sampling_rate: float, size: int) -> tuple[np.nd
     return (words >> np.uint64(32)).astype(np.uint32), words.astype(np.uint32)
 
 
-def _count(uniform: jax.Array, high: jax.Array, low: jax.Array) -> jax.Array:
+def count(uniform: jax.Array, high: jax.Array, low: jax.Array) -> jax.Array:
     """How many thresholds a uniform 64-bit number (two words) has reached: a Binomial count by inversion."""
     reached = (high < uniform[0]) | ((high == uniform[0]) & (low <= uniform[1]))
     return reached.sum()

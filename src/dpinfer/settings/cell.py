@@ -1,6 +1,7 @@
 """A cell: one complete setting of one experiment, run for a number of seeds by one job."""
 
 import math
+from dataclasses import replace
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -95,6 +96,10 @@ class Cell:
         """Whether noise is added at all."""
         return self.noise_multiplier is not None or not math.isinf(self.epsilon or math.inf)
 
+    def as_claimed(self) -> Self:
+        """The run as the paper's account sees it."""
+        return self
+
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
 class Descent(Cell):
@@ -132,6 +137,10 @@ class Optimised(Sampled):
         Field(description="From optax, or AdaGrad that looks back on the last ten steps or forgets every ten."),
     ] = "adam"
     learning_rate: Annotated[Positive, Field(description="Step size of the optimiser.")] = 1e-3
+
+    def as_claimed(self) -> Self:
+        """The run with the sampler that the paper's account takes it to have."""
+        return self if self.claimed.sampler is None else replace(self, sampler=self.claimed.sampler)
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)

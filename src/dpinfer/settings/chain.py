@@ -1,6 +1,7 @@
 """Settings of Markov chains: DP-MCMC with the Barker test, its references, and DP-SGLD."""
 
 import math
+from dataclasses import replace
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -139,3 +140,7 @@ class Langevin(Chain):
         if self.is_private == (self.step_size is not None):
             raise ValueError("step_size should be given for a run without privacy, and for no other")
         return self
+
+    def as_claimed(self) -> Self:
+        """The run with the sampler that the paper's account takes it to have."""
+        return self if self.claimed.sampler is None else replace(self, sampler=self.claimed.sampler)

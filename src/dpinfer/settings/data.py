@@ -1,4 +1,4 @@
-"""Settings of every data set: five real ones, which are fetched, and five that are generated."""
+"""Settings of every data set: real ones, which are fetched, and generated ones."""
 
 from typing import Annotated, Literal
 
@@ -129,6 +129,19 @@ class LinearShards:
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
+class AdultShards:
+    """Adult (UCI) dealt out to clients in shards of equal size."""
+
+    name: Literal["adult_shards"] = "adult_shards"
+    standin: Standin = False
+    clients: Annotated[Count, Field(description="Number of clients.")] = 10
+    dealt: Annotated[
+        Literal["alike", "by_education"],
+        Field(description="In the order of the file, or sorted by years of education: clients then differ."),
+    ] = "alike"
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
 class BooleanLogistic:
     """All eight boolean 3-vectors, each many times; label 1 if at least two entries are 1."""
 
@@ -146,6 +159,7 @@ Data = Annotated[
     | FiveClusters
     | TwoModes
     | LinearShards
+    | AdultShards
     | BooleanLogistic,
     Field(discriminator="name"),
 ]

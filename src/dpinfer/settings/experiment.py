@@ -19,14 +19,14 @@ from dpinfer.settings.study import Study
 from dpinfer.settings.yaml import parse
 
 Metric = Literal[
-    "accuracy", "auc", "components", "density", "draws", "location", "log_likelihood", "log_likelihood_one_draw",
-    "loss", "moment_error", "tests_made",
+    "accuracy", "auc", "components", "density", "draws", "gap", "location", "log_kl", "log_likelihood",
+    "log_likelihood_one_draw", "loss", "moment_error", "natural", "tests_made",
 ]  # fmt: skip
 OF_OUTCOMES = ("accuracy", "auc")
 """Metrics of predictions, which a model of whole records does not make."""
 OF_MIXTURES = ("components", "density")
 """Metrics of which only a mixture has any."""
-ALONG: tuple[Metric, ...] = ("moment_error", "draws", "tests_made")
+ALONG: tuple[Metric, ...] = ("draws", "gap", "log_kl", "moment_error", "natural", "tests_made")
 """Metrics of a run's course, which need recordings."""
 Table = dict[str, Any]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]

@@ -6,9 +6,10 @@ from pydantic import Field
 
 from dpinfer.settings.cell import Descent, Dpsgd, Dpvi
 from dpinfer.settings.chain import Barker, FullBarker, Langevin
+from dpinfer.settings.pvi import PviClients, PviRecords
 from dpinfer.settings.sgld import Sgld
 
 Method = Annotated[
-    Descent | Dpvi | Dpsgd | Sgld | Barker | FullBarker | Langevin,
+    Descent | Dpvi | Dpsgd | Sgld | Barker | FullBarker | Langevin | PviRecords | PviClients,
     Field(discriminator="method"),
 ]

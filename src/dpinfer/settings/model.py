@@ -20,6 +20,17 @@ class Logistic:
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
+class Linear:
+    """Bayesian linear regression with known noise."""
+
+    name: Literal["linear"] = "linear"
+    noise_std: Annotated[Positive, Field(description="Standard deviation of the noise, which is known.")]
+    prior_std: Annotated[
+        Positive, Field(description="Standard deviation of the Gaussian prior on each weight.")
+    ] = 1.0
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
 class Hierarchical:
     """Logistic regression whose weights vary by group around a linear function of the group's features."""
 
@@ -85,4 +96,6 @@ class Classifier:
     classes: Annotated[Count, Field(description="Number of classes.")] = 10
 
 
-Model = Annotated[Logistic | Hierarchical | Mixture | Vae | Classifier | TwoModes, Field(discriminator="name")]
+Model = Annotated[
+    Logistic | Linear | Hierarchical | Mixture | Vae | Classifier | TwoModes, Field(discriminator="name")
+]

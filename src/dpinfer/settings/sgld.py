@@ -1,5 +1,6 @@
 """Settings of stochastic gradient Langevin dynamics."""
 
+from dataclasses import replace
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -32,3 +33,8 @@ class Sgld(Sampled):
         if self.samples > self.num_steps:
             raise ValueError(f"samples is {self.samples}, but should be at most num_steps, {self.num_steps}")
         return self
+
+    def as_claimed(self) -> Self:
+        """The run with what the paper's account takes its sampler and its gradients to be."""
+        seen = super().as_claimed()
+        return seen if self.claimed.clipped is None else replace(seen, clipped=self.claimed.clipped)

@@ -35,7 +35,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Write one row for each seed and metric, and recorded step where there are any, with labels and epsilons."""
+    """Write one row for each seed and metric, and recorded step where there are any, with labels and epsilons.
+
+    Clients that pay differently have a row for each of their own two epsilons.
+    """
     stamp = Stamp(arguments.code)
     cell = experiment.open_cell(arguments.calibration, arguments.data)
     job, dataset = cell.job, cell.dataset
@@ -46,21 +49,27 @@ def main(arguments: argparse.Namespace) -> None:
         "noise_multiplier": job["noise_multiplier"],
     }
     constant["standin"] = bool(dataset.facts.get("standin", False))
-    account = _account(cell, arguments.fit.with_name("ledger.json"))
+    ledger = read_json(arguments.fit.with_name("ledger.json"))
+    account = _account(cell, ledger)
     rows = [
         {**constant, **account(paid), **at, "seed": seed, "metric": metric, "value": float(value)}
         for name in arguments.metrics
         for metric, paid, at, values in _values(name, cell, done)
         for seed, value in enumerate(values)
     ]
+    rows += [
+        {**constant, **account(cell.settings.num_steps), "client": client, **own}
+        for client, epsilons in enumerate(ledger["clients"])
+        for own in ({"metric": name, "value": value} for name, value in epsilons.items())
+    ]
     with replacing(arguments.output) as temporary:
         pd.DataFrame(rows).to_csv(temporary, index=False)
     stamp.write(arguments.output.with_suffix(".json"), **job)
 
 
-def _account(cell: OpenCell, ledger: Path) -> Callable[[int], dict[str, Any]]:
+def _account(cell: OpenCell, ledger: dict[str, Any]) -> Callable[[int], dict[str, Any]]:
     """What the columns say of the privacy of the first steps."""
-    whole = {key: read_json(ledger)[key] for key in LEDGER_COLUMNS}
+    whole = {key: ledger[key] for key in LEDGER_COLUMNS}
 
     @cache
     def account(step: int) -> dict[str, Any]:

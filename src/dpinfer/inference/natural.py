@@ -1,0 +1,64 @@
+"""Gaussians of independent coordinates by their natural parameters, in which factors multiply by adding up.
+
+An array of shape (2, D) holds precision times mean, then the precision. A product of Gaussians has the sum of
+these, a quotient the difference; a factor that is no density by itself may have a precision that is not positive.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from dpinfer.models.base import Model, Quadratic
+
+LEAST_SHARE = 0.1
+"""Of the prior's precision: below that no posterior is read off, whatever noise has done to it."""
+
+
+class Gaussian(NamedTuple):
+    """Mean and variance of each coordinate, (D,) each."""
+
+    mean: jax.Array
+    variance: jax.Array
+
+
+def natural(gaussian: Gaussian) -> jax.Array:
+    """The natural parameters of a Gaussian."""
+    return jnp.stack([gaussian.mean / gaussian.variance, 1 / gaussian.variance])
+
+
+def prior_of(model: Model, dimension: int) -> jax.Array:
+    """The natural parameters of a model's prior, which is a Gaussian of independent coordinates."""
+    origin = jnp.zeros(dimension)
+    return jnp.stack([jax.grad(model.log_prior)(origin), -jnp.diag(jax.hessian(model.log_prior)(origin))])
+
+
+def read(parameters: jax.Array, prior: jax.Array) -> Gaussian:
+    """The Gaussian of natural parameters, whose precision noise may have made too small to be one.
+
+    Keeping the precision at a share of the prior's is post-processing: it looks at public values alone.
+    """
+    variance = 1 / jnp.maximum(parameters[1], LEAST_SHARE * prior[1])
+    return Gaussian(parameters[0] * variance, variance)
+
+
+def expected(likelihood: Quadratic, mean: jax.Array, variance: jax.Array) -> jax.Array:
+    """Mean of a quadratic log-likelihood under a Gaussian, up to a constant."""
+    curvature, shift = likelihood
+    return shift @ mean - (mean @ curvature @ mean + jnp.diag(curvature) @ variance) / 2
+
+
+def exact_posterior(model: Model, records: dict[str, jax.Array], prior: jax.Array) -> Quadratic:
+    """Precision and precision times mean of a conjugate model's posterior, given all records."""
+    assert model.quadratic is not None
+    each = jax.vmap(model.quadratic)(records)
+    return Quadratic(jnp.diag(prior[1]) + each.curvature.sum(0), prior[0] + each.shift.sum(0))
+
+
+def divergence(gaussian: Gaussian, posterior: Quadratic) -> jax.Array:
+    """KL(gaussian || posterior), the latter with a full precision matrix."""
+    off = gaussian.mean - jnp.linalg.solve(posterior.curvature, posterior.shift)
+    trace = jnp.diag(posterior.curvature) @ gaussian.variance
+    _, log_determinant = jnp.linalg.slogdet(posterior.curvature)
+    volumes = jnp.log(gaussian.variance).sum() + log_determinant
+    return (trace + off @ posterior.curvature @ off - off.size - volumes) / 2

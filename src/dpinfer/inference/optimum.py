@@ -1,0 +1,90 @@
+"""A client's best posterior for all its records, given the rest of the posterior as its prior."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+
+from dpinfer.inference.free_energy import gaussian_of, guide_of, loss_of, units
+from dpinfer.inference.natural import Gaussian, natural, read
+from dpinfer.mechanism.per_example import plain_sum
+from dpinfer.models.base import Model, Quadratic
+from dpinfer.sampling.base import take
+from dpinfer.sampling.shards import whole_shard
+from dpinfer.settings.pvi import PviClients
+from dpinfer.types import Key, Records
+
+Best = Callable[[jax.Array, jax.Array, jax.Array, jax.Array, Any, Records], jax.Array]
+
+
+class Local(NamedTuple):
+    """How clients find their best posterior.
+
+    Attributes:
+        random: `(key, reports, dimension) -> draws`.
+        best: `(client, fetched posterior, own factor, prior, draws, records) -> natural parameters`.
+    """
+
+    random: Callable[[Key, int, int], Any]
+    best: Best
+
+
+def build(settings: PviClients, model: Model, sizes: tuple[int, ...]) -> Local:
+    """Choose the way of the settings."""
+    if settings.optimum == "gradient":
+        return _by_gradient(settings, model, sizes)
+    shard = whole_shard(sizes)
+
+    def best(
+        client: jax.Array, fetched: jax.Array, factor: jax.Array, prior: jax.Array, unit: Any, records: Records
+    ) -> jax.Array:
+        del prior, unit
+        cavity = fetched - factor
+        likelihood = of_shard(model, take(records, batch := shard(client)), batch.mask)
+        if settings.optimum == "natural":
+            # Eq. 4.12. Its mean is that of no free energy's optimum where inputs are correlated.
+            return cavity + jnp.stack([likelihood.shift, jnp.diag(likelihood.curvature)])
+        precision = jnp.diag(cavity[1]) + likelihood.curvature
+        mean = jnp.linalg.solve(precision, cavity[0] + likelihood.shift)
+        return natural(Gaussian(mean, 1 / jnp.diag(precision)))
+
+    return Local(lambda *_: (), best)
+
+
+def of_shard(model: Model, records: Records, mask: jax.Array) -> Quadratic:
+    """The log-likelihood of a client's records together, as a quadratic."""
+    assert model.quadratic is not None
+    each = jax.vmap(model.quadratic)(records)
+    return Quadratic(*(jnp.tensordot(mask.astype(part.dtype), part, axes=1) for part in each))
+
+
+def _by_gradient(settings: PviClients, model: Model, sizes: tuple[int, ...]) -> Local:
+    """Ascend the free energy by Adam on all of the client's records."""
+    shard, optimiser = whole_shard(sizes), optax.adam(settings.learning_rate)
+    counts = jnp.asarray(sizes, jnp.float32)
+
+    def random(key: Key, reports: int, dimension: int) -> Any:
+        return units(key, model, (reports, settings.local_steps, max(sizes), dimension))
+
+    def best(
+        client: jax.Array, fetched: jax.Array, factor: jax.Array, prior: jax.Array, unit: Any, records: Records
+    ) -> jax.Array:
+        batch = shard(client)
+        examples = take(records, batch)
+        loss = loss_of(model, fetched - factor, counts[client])
+
+        def ascend(carried: Any, own: Any) -> tuple[Any, None]:
+            guide, memory = carried
+            total = plain_sum(loss, guide, (examples, own), batch.mask)
+            mean = jax.tree.map(lambda leaf: leaf / counts[client], total)
+            change, memory = optimiser.update(mean, memory, guide)
+            return (optax.apply_updates(guide, change), memory), None
+
+        guide = guide_of(read(fetched, prior))
+        start = (guide, optimiser.init(guide))
+        (guide, _), _ = jax.lax.scan(ascend, start, unit, length=settings.local_steps)
+        return natural(gaussian_of(guide))
+
+    return Local(random, best)

@@ -1,0 +1,12 @@
+"""Log KL along epsilon for four sampling rates, with the clip 8."""
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from dpinfer.figures.rounds import by_rate
+
+
+def draw(metrics: pd.DataFrame, published: pd.DataFrame | None) -> Figure:
+    """Draw one curve for each sampling rate."""
+    del published  # the thesis prints no numbers
+    return by_rate(metrics, 8)
