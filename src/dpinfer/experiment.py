@@ -21,6 +21,7 @@ from dpinfer.mechanism.gaussian import gaussian, unclipped
 from dpinfer.settings.cell import Descent, Dpvi, Sampled
 from dpinfer.settings.chain import Langevin, Metropolised
 from dpinfer.settings.method import Method
+from dpinfer.settings.pvi import PviClients
 from dpinfer.settings.sgld import Sgld
 from dpinfer.settings.yaml import parse
 from dpinfer.types import Key, Records, Tree
@@ -131,7 +132,7 @@ def _start_at(init: Callable[[Key, Records], Tree], leaves: list[Any]) -> Callab
     return start
 
 
-def _mechanism(settings: Descent | Sampled | Langevin, noise_multiplier: float | None) -> Mechanism:
+def _mechanism(settings: Descent | Sampled | Langevin | PviClients, noise_multiplier: float | None) -> Mechanism:
     examples_per_record = settings.draws if isinstance(settings, Dpvi) else 1
     if noise_multiplier is not None and isinstance(settings, Sgld) and not settings.clipped:
         return unclipped(settings.clip, noise_multiplier)

@@ -10,7 +10,7 @@ from dpinfer.accounting.events import Gaussian, PoissonGaussian, SubsetGaussian
 from dpinfer.errors import InputError
 from dpinfer.sampling.feistel import permute
 from dpinfer.sampling.shards import shard_sampler, whole_shard
-from dpinfer.tree import words
+from dpinfer.threefry import words
 
 SIZES, BATCHES = (30, 7, 300), (6, 3, 20)
 DRAWS = 4000

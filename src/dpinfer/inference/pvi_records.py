@@ -50,7 +50,7 @@ def build(settings: PviRecords, model: Model, mechanism: Mechanism, num_records:
     owns = own_settings(settings, clients)
     expected = tuple(own.expected_batch or settings.expected_batch for own in owns)
     steps = settings.local_steps
-    assert settings.sampler != "choice"
+    assert settings.sampler == "poisson" or settings.sampler == "subset"
     sampler = shard_sampler(settings.sampler, sizes, expected, settings.num_steps * steps)
     releasing = _mechanism(settings, mechanism, owns, expected)
     optimiser = OPTIMISERS[settings.optimiser](settings.learning_rate)

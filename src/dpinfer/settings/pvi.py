@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from pydantic.dataclasses import dataclass
 
 from dpinfer.settings.base import STRICT, Count, NonNegative, Positive, Probability, Rate, Seed
-from dpinfer.settings.cell import Cell, Sampled
+from dpinfer.settings.cell import Cell, Optimised
 from dpinfer.settings.model import Linear, Logistic
 
 
@@ -51,7 +51,7 @@ class Federation(Cell):
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class PviRecords(Sampled, Federation):
+class PviRecords(Optimised, Federation):
     """Clients improve the posterior by clipped and noisy gradients, which protects each of their records."""
 
     method: Literal["pvi_records"] = "pvi_records"
@@ -87,8 +87,8 @@ class PviRecords(Sampled, Federation):
 
     @model_validator(mode="after")
     def _batches_are_drawn_by_the_shard(self) -> Self:
-        if self.sampler == "choice":
-            raise ValueError("sampler is choice, but should be poisson or subset for shards of clients")
+        if self.sampler not in ("poisson", "subset"):
+            raise ValueError(f"sampler is {self.sampler}, but should be poisson or subset for shards of clients")
         return self
 
     def as_claimed(self) -> Self:
