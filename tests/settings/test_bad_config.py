@@ -83,7 +83,7 @@ def test_the_unchanged_experiment_is_fine(root: Path) -> None:
         ({"model/name": "forest"}, "model.name is 'forest', but should be one of 'logistic', 'hierarchical', "),
         (
             {"metrics": ["beauty"]},
-            "metrics.0 is 'beauty', but should be 'accuracy', 'auc', 'log_likelihood' or 'loss'",
+            "metrics.0 is 'beauty', but should be 'accuracy', 'auc', 'log_likelihood', 'loss'",
         ),
         (
             {"model": {"name": "mixture"}, "metrics": ["log_likelihood", "auc"]},
