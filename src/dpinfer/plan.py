@@ -264,39 +264,12 @@ class Plan:
         return [planned for planned in self.experiments.values() if paper in (None, planned.paper)]
 
     def _refuse_missing(self) -> None:
-        """Stop before the first job when a file that a later one needs is not there."""
+        """Stop before the first job when a script that a later one needs is not there."""
         for planned in self.experiments.values():
-            where = f"config/experiments/{planned.paper}/{planned.name}.yaml"
-            for other in planned.settings.reads:
-                if other not in self.experiments:
-                    raise InputError(
-                        f"{where}: reads names {other}, which is not among the experiments of this run"
-                    )
-            for cell in planned.cells.values():
-                self._refuse_missing_start(where, cell)
             for figure in planned.settings.figures:
+                script = self._shown(self.script(figure))
                 if not self.script(figure).is_file():
-                    raise InputError(
-                        f"{where}: figures names {figure}, but there is no {self._shown(self.script(figure))}"
-                    )
-
-    def _refuse_missing_start(self, where: str, cell: PlannedCell) -> None:
-        earlier = cell.settings.start_from if isinstance(cell.settings, Cell) else None
-        if earlier is None:
-            return
-        if earlier.experiment not in self.experiments:
-            raise InputError(
-                f"{where}: start_from names {earlier.experiment}, which is not among the experiments of this run"
-            )
-        found = self.experiments[earlier.experiment].cells.get(earlier.cell)
-        if found is None or not isinstance(found.settings, Cell):
-            raise InputError(
-                f"{where}: start_from names the cell {earlier.cell} of {earlier.experiment}, which has no such fit"
-            )
-        if isinstance(cell.settings, Cell) and found.settings.data != cell.settings.data:
-            raise InputError(
-                f"{where}: start_from names a fit to other data, whose privacy cost these records do not bear"
-            )
+                    raise InputError(f"{planned.file}: figures names {figure}, but there is no {script}")
 
     def _shown(self, path: Path) -> Path:
         return path.relative_to(self.root)

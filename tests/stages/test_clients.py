@@ -31,7 +31,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     job: dict[str, Any] = {"experiment": "tried", "cell": "one", "arm": "main", "labels": {"arm_of": 1}}
     job |= {"scale": "smoke", "seed": 0, "settings": dataclasses.asdict(settings)}
     calibrate.main(
-        Namespace(job=to_json(job), facts=root / "data.json", output=root / "calibration.json", code="none")
+        Namespace(
+            job=to_json(job),
+            facts=root / "data.json",
+            correction=None,
+            start=None,
+            output=root / "calibration.json",
+            code="none",
+        )
     )
     common = {"calibration": root / "calibration.json", "data": root / "data.npz", "code": "none"}
     fit.main(Namespace(output=root / "fit.npz", **common))

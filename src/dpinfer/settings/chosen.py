@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dpinfer.errors import InputError
+from dpinfer.settings.cell import Cell
 from dpinfer.settings.experiment import Experiment, PlannedCell, cross
 from dpinfer.settings.explain import suggest
 from dpinfer.settings.project import Project
@@ -19,6 +20,11 @@ class Planned(NamedTuple):
     paper: str
     settings: Experiment
     cells: dict[str, PlannedCell]
+
+    @property
+    def file(self) -> str:
+        """Where its settings are."""
+        return f"config/experiments/{self.paper}/{self.name}.yaml"
 
     @property
     def is_study(self) -> bool:
@@ -39,7 +45,40 @@ def choose(root: Path, project: Project) -> dict[str, Planned]:
         raise InputError(
             "config/config.yaml or --config: experiments is empty, but should be all or a list of names"
         )
-    return {name: _planned(root, files, name, project) for name in wanted}
+    chosen = {name: _planned(root, files, name, project) for name in wanted}
+    _refuse_missing(chosen)
+    return chosen
+
+
+def _refuse_missing(chosen: Mapping[str, Planned]) -> None:
+    """Refuse experiments that need others which are not run."""
+    for planned in chosen.values():
+        for other in planned.settings.reads:
+            if other not in chosen:
+                raise InputError(
+                    f"{planned.file}: reads names {other}, which is not among the experiments of this run"
+                )
+        for cell in planned.cells.values():
+            _refuse_missing_start(chosen, planned.file, cell)
+
+
+def _refuse_missing_start(chosen: Mapping[str, Planned], where: str, cell: PlannedCell) -> None:
+    earlier = cell.settings.start_from if isinstance(cell.settings, Cell) else None
+    if earlier is None:
+        return
+    if earlier.experiment not in chosen:
+        raise InputError(
+            f"{where}: start_from names {earlier.experiment}, which is not among the experiments of this run"
+        )
+    found = chosen[earlier.experiment].cells.get(earlier.cell)
+    if found is None or not isinstance(found.settings, Cell):
+        raise InputError(
+            f"{where}: start_from names the cell {earlier.cell} of {earlier.experiment}, which has no such fit"
+        )
+    if isinstance(cell.settings, Cell) and found.settings.data != cell.settings.data:
+        raise InputError(
+            f"{where}: start_from names a fit to other data, whose privacy cost these records do not bear"
+        )
 
 
 def _planned(root: Path, files: Mapping[str, Path], name: str, project: Project) -> Planned:
