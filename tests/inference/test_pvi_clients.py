@@ -146,7 +146,7 @@ def test_a_client_pays_for_the_noise_that_hides_its_own_message(noise_at: str, n
 )
 def test_messages_have_the_noise_that_is_booked(noise_at: str, of_sum: float, of_factor: float) -> None:
     algorithm = experiment.build(clients(num_steps=1, noise_at=noise_at), 100, 2.0)
-    keys = jax.random.split(jax.random.key(4), 800)
+    keys = jax.random.split(jax.random.key(4), 4000)
     after = run_seeds(algorithm, keys, records(), 1).state
     quiet = run(experiment.build(clients(num_steps=1, noise_at=noise_at), 100, 1e-9), keys[0], records(), 1).state
     for found, still, scale in (

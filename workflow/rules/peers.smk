@@ -64,7 +64,29 @@ rule draw_peers:
         "python -m dpinfer figure {input.script:q} --metrics {input.table:q} --output {output.pdf:q} 2> {log:q}"
 
 
+rule agree_with_d3p:
+    input:
+        environment=f"{PLAN.results}/peers/d3p.json",
+        data=f"{PLAN.results}/data/mnist.npz",
+        ours=f"{PLAN.results}/metrics/small_vae.csv",
+        script="benchmarks/peers/d3p_loss.py",
+    output:
+        f"{PLAN.results}/tables/agreement.csv",
+    log:
+        f"{PLAN.results}/logs/peers/agreement.log",
+    conda:
+        ENVIRONMENT
+    threads: 64
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    shell:
+        "python benchmarks/peers/agree.py {input.environment:q} {input.data:q} {input.ours:q} --output {output:q}"
+        " 2> {log:q}"
+
+
 rule peers:
     input:
+        rules.agree_with_d3p.output,
         rules.measure_peers.output,
         rules.draw_peers.output,

@@ -127,6 +127,10 @@ class Sampled(Cell):
         bool, Field(description="Whether a run without privacy clips all the same, to show what clipping does.")
     ] = False
 
+    def as_claimed(self) -> Self:
+        """The run with the sampler that the paper's account takes it to have."""
+        return self if self.claimed.sampler is None else replace(self, sampler=self.claimed.sampler)
+
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
 class Optimised(Sampled):
@@ -137,10 +141,6 @@ class Optimised(Sampled):
         Field(description="From optax, or AdaGrad that looks back on the last ten steps or forgets every ten."),
     ] = "adam"
     learning_rate: Annotated[Positive, Field(description="Step size of the optimiser.")] = 1e-3
-
-    def as_claimed(self) -> Self:
-        """The run with the sampler that the paper's account takes it to have."""
-        return self if self.claimed.sampler is None else replace(self, sampler=self.claimed.sampler)
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
