@@ -25,7 +25,7 @@ rule peer_environment:
 rule measure_peers:
     input:
         environments=expand(f"{PLAN.results}/peers/{{peer}}.json", peer=PEERS),
-        scripts=sorted(str(path) for path in Path("benchmarks/peers").glob("*.py")),
+        scripts=sorted(str(path) for path in Path("benchmarks/peers").glob("*_step.py")),
     output:
         table=f"{PLAN.results}/tables/peers.csv",
         shown=f"{PLAN.results}/tables/peers.md",
@@ -47,7 +47,7 @@ rule measure_peers:
 rule draw_peers:
     input:
         table=f"{PLAN.results}/tables/peers.csv",
-        script="workflow/figures/dpinfer/peers.py",
+        script="benchmarks/peers/draw.py",
     output:
         pdf=f"{PLAN.results}/figures/peers.pdf",
         png=f"{PLAN.results}/figures/peers.png",
