@@ -1,3 +1,5 @@
+from typing import Literal
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -54,3 +56,10 @@ def test_the_loss_is_the_elbo_of_its_definition() -> None:
     logits = affine("logits", np.log1p(np.exp(affine("decoder", z))))
     expected = -np.log1p(np.exp(-logits)).sum() + normal(z, np.zeros(2), np.ones(2)) - normal(z, mean, std)
     np.testing.assert_allclose(model.log_likelihood(parameters, record), expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize(("start", "expected"), [("small", 0.01), ("glorot", (2 / (784 + 400)) ** 0.5)])
+def test_weights_start_small_or_by_their_fans(start: Literal["small", "glorot"], expected: float) -> None:
+    first = models.build(Vae(start=start)).init(jax.random.key(0), {})
+    np.testing.assert_allclose(np.std(first["encoder"]["w"]), expected, rtol=0.02)
+    np.testing.assert_allclose(np.std(first["encoder"]["b"]), 0.01, rtol=0.2)

@@ -9,7 +9,7 @@ import numpyro
 from numpyro.distributions import Bernoulli, Normal
 
 from dpinfer.models.layers import Apply
-from dpinfer.models.vae import START_STD, network_of, parts_of
+from dpinfer.models.vae import parts_of, start_of
 from dpinfer.settings.model import Vae
 from dpinfer.types import Key
 
@@ -30,7 +30,7 @@ def program(settings: Vae, num_records: int, key: Key) -> Program:
         key: Key of the start.
     """
     parts = parts_of(settings)
-    start = network_of(settings).init(key, START_STD)
+    start = start_of(settings, key)
 
     def apply_of(name: str, layers: dict[str, Any]) -> Apply:
         """Apply layers whose parameters are one site of the program."""

@@ -31,7 +31,7 @@ def build(settings: Vae) -> Model:
 
     def init(key: Key, records: Records) -> Tree:
         del records
-        return network.init(key, START_STD)
+        return start_of(settings, key)
 
     def local(key: Key, count: int) -> dict[str, jax.Array]:
         key_code, key_pixel = jax.random.split(key)
@@ -44,6 +44,18 @@ def build(settings: Vae) -> Model:
         return -network(parameters, record)
 
     return Model(init, _no_prior, log_likelihood, no_outcome, local, network)
+
+
+def start_of(settings: Vae, key: Key) -> dict[str, dict[str, jax.Array]]:
+    """The parameters that training starts from."""
+    small = network_of(settings).init(key, START_STD)
+    if settings.start == "small":
+        return small
+
+    def glorot(leaf: jax.Array) -> jax.Array:
+        return leaf if leaf.ndim == 1 else leaf * (math.sqrt(2 / sum(leaf.shape)) / START_STD)
+
+    return jax.tree.map(glorot, small)
 
 
 class Parts(NamedTuple):

@@ -76,6 +76,10 @@ class Vae:
     latent: Annotated[Count, Field(description="Numbers in the code of an image.")] = 50
     hidden: Annotated[Count, Field(description="Width of the hidden layers, where they are dense.")] = 400
     channels: Annotated[tuple[Count, ...], Field(description="Channels after each convolution.")] = (32, 64, 128)
+    start: Annotated[
+        Literal["small", "glorot"],
+        Field(description="Standard deviation of first weights: 0.01, or sqrt(2 / (fan-in + fan-out))."),
+    ] = "small"
 
     @model_validator(mode="after")
     def _image_fits(self) -> Self:
