@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from typing import Literal
 
-from dpinfer.accounting.base import Bound, check_delta, non_private, refusal, require
+from dpinfer.accounting.base import Bound, check_delta, refusal_of_repeats, require, trivial
 from dpinfer.accounting.events import Adjacency, Event, PoissonGaussian, tally
 from dpinfer.errors import InputError
 
@@ -24,11 +24,7 @@ Form = Literal["paper", "code"]
 
 def supports(event: Event, adjacency: Adjacency) -> str | None:
     """Return None for repetitions of one Poisson-sampled Gaussian step under add-remove adjacency."""
-    if adjacency != "add-remove":
-        return f"The {NAME} accountant is for add-remove adjacency, not for {adjacency}."
-    if len(tally(event)) > 1:
-        return f"The {NAME} accountant takes repetitions of one step, not {len(tally(event))} different steps."
-    return refusal(event, adjacency, (PoissonGaussian,), NAME)
+    return refusal_of_repeats(event, adjacency, "add-remove", NAME)
 
 
 def epsilon(
@@ -42,13 +38,10 @@ def epsilon(
         raise InputError(f"delta_prime is {slack!r}, but must lie between 0 and delta, which is {delta!r}.")
     if form not in ("paper", "code"):
         raise InputError(f"form is {form!r}, but must be paper or code.")
-    infinite = non_private(event, NAME)
-    if infinite is not None:
-        return infinite
-    counts = tally(event)
-    if not counts:
-        return Bound(0.0, 0.0, NAME, "nothing is released")
-    (leaf, times), *_ = counts
+    known = trivial(event, NAME)
+    if known is not None:
+        return known
+    ((leaf, times),) = tally(event)
     assert isinstance(leaf, PoissonGaussian)
     rate = leaf.sampling_rate
     per_sample = (delta - slack) / (times * rate)

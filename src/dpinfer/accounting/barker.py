@@ -48,7 +48,7 @@ from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
 from dpinfer.accounting import wang
-from dpinfer.accounting.base import Bound, check_delta, non_private, refusal, require
+from dpinfer.accounting.base import Bound, check_delta, refusal, require, trivial
 from dpinfer.accounting.events import Adjacency, Barker, Event, FullBarker, tally
 from dpinfer.errors import InputError
 
@@ -178,9 +178,9 @@ def epsilon(
     """
     require(supports(event, adjacency))
     delta = check_delta(delta)
-    infinite = non_private(event, NAME)
-    if infinite is not None:
-        return infinite
+    known = trivial(event, NAME)
+    if known is not None:
+        return known
     if method not in ("theorem", "certified"):
         raise InputError(f"method is {method!r}, but must be theorem or certified.")
     orders = np.arange(2.0, max_order + 1.0)
@@ -195,8 +195,6 @@ def epsilon(
             if method == "theorem":
                 step[0] = np.inf
             total += times * step
-    if not total.any():
-        return Bound(0.0, 0.0, NAME, "nothing is released")
     values = total + math.log(1.0 / delta) / (orders - 1.0)
     best = int(np.argmin(values))
     if not math.isfinite(values[best]):

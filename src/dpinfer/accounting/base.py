@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple, Protocol
 
-from dpinfer.accounting.events import ADJACENCIES, Adjacency, Event, Leaf, NonPrivate, tally
+from dpinfer.accounting.events import ADJACENCIES, Adjacency, Event, Leaf, NonPrivate, PoissonGaussian, tally
 from dpinfer.errors import InputError
 
 Tally = tuple[tuple[Leaf, int], ...]
@@ -78,9 +78,22 @@ def require(reason: str | None) -> None:
         raise InputError(reason)
 
 
-def non_private(event: Event, name: str, infinite: float = math.inf) -> Bound | None:
-    """Return the infinite bound of an event that has a `NonPrivate` part, else None."""
-    for leaf, _ in tally(event):
+def trivial(event: Event, name: str, infinite: float = math.inf) -> Bound | None:
+    """Return the bound of an event that needs no accountant, else None.
+
+    It is infinite where a part is `NonPrivate`, and zero where nothing is released.
+    """
+    counts = tally(event)
+    for leaf, _ in counts:
         if isinstance(leaf, NonPrivate):
             return Bound(infinite, infinite, name, leaf.reason)
-    return None
+    return None if counts else Bound(0.0, 0.0, name, "nothing is released")
+
+
+def refusal_of_repeats(event: Event, adjacency: Adjacency, only: Adjacency, name: str) -> str | None:
+    """Say why an accountant for repetitions of one Poisson-sampled step, and for one adjacency, refuses."""
+    if adjacency != only:
+        return f"The {name} accountant is for {only} adjacency, not for {adjacency}."
+    if len(tally(event)) > 1:
+        return f"The {name} accountant takes repetitions of one step, not {len(tally(event))} different steps."
+    return refusal(event, adjacency, (PoissonGaussian,), name)

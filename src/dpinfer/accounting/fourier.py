@@ -18,7 +18,7 @@ from fourier_accountant.common import _evaluate_pld
 from numpy.typing import NDArray
 
 from dpinfer.accounting import pld
-from dpinfer.accounting.base import Bound, check_delta, check_epsilon, non_private, refusal, require
+from dpinfer.accounting.base import Bound, check_delta, check_epsilon, refusal, require, trivial
 from dpinfer.accounting.events import Adjacency, Event, PoissonGaussian, tally
 from dpinfer.errors import InputError
 
@@ -48,11 +48,9 @@ def epsilon(event: Event, delta: float, adjacency: Adjacency) -> Bound:
     delta = check_delta(delta)
     if delta <= _LEAST_DELTA:
         raise InputError(f"delta is {delta:g}, but the {NAME} accountant resolves only deltas above 1e-10.")
-    infinite = non_private(event, NAME)
-    if infinite is not None:
-        return infinite
-    if not tally(event):
-        return Bound(0.0, 0.0, NAME, "nothing is released")
+    known = trivial(event, NAME)
+    if known is not None:
+        return known
     reference = pld.epsilon(event, delta, adjacency).upper
     if not reference <= _MOST_EPSILON:
         raise InputError(
@@ -70,11 +68,9 @@ def delta(event: Event, epsilon: float, adjacency: Adjacency) -> Bound:
     """Return the checked estimate of delta at a given epsilon, or refuse; see `epsilon` for what it is worth."""
     require(supports(event, adjacency))
     epsilon = check_epsilon(epsilon)
-    infinite = non_private(event, NAME, infinite=1.0)
-    if infinite is not None:
-        return infinite
-    if not tally(event):
-        return Bound(0.0, 0.0, NAME, "nothing is released")
+    known = trivial(event, NAME, infinite=1.0)
+    if known is not None:
+        return known
     if epsilon > _MOST_EPSILON:
         raise InputError(
             f"epsilon is {epsilon:g}, but the {NAME} accountant is trusted only up to {_MOST_EPSILON:g}."

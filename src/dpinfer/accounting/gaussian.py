@@ -20,9 +20,9 @@ from dpinfer.accounting.base import (
     Tally,
     check_delta,
     check_epsilon,
-    non_private,
     refusal,
     require,
+    trivial,
 )
 from dpinfer.accounting.events import Adjacency, Event, FullBarker, Gaussian, tally
 
@@ -105,9 +105,9 @@ def epsilon(event: Event, delta: float, adjacency: Adjacency) -> Bound:
     """Return the exact epsilon of a composition of full-batch Gaussian releases."""
     require(supports(event, adjacency))
     delta = check_delta(delta)
-    infinite = non_private(event, NAME)
-    if infinite is not None:
-        return infinite
+    known = trivial(event, NAME)
+    if known is not None:
+        return known
     return bound_of(delta, separation(tally(event), adjacency))
 
 
@@ -115,9 +115,9 @@ def delta(event: Event, epsilon: float, adjacency: Adjacency) -> Bound:
     """Return the exact delta of a composition of full-batch Gaussian releases."""
     require(supports(event, adjacency))
     epsilon = check_epsilon(epsilon)
-    infinite = non_private(event, NAME, infinite=1.0)
-    if infinite is not None:
-        return infinite
+    known = trivial(event, NAME, infinite=1.0)
+    if known is not None:
+        return known
     mu = separation(tally(event), adjacency)
     value = delta_of(epsilon, mu)
     factor = math.exp(min(_slack(value, mu), 1.0)) if value > 0.0 else 1.0

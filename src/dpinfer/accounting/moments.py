@@ -13,7 +13,7 @@ import math
 from typing import Literal
 
 from dpinfer.accounting import renyi
-from dpinfer.accounting.base import Bound, check_delta, check_epsilon, non_private, refusal, require
+from dpinfer.accounting.base import Bound, check_delta, check_epsilon, refusal, require, trivial
 from dpinfer.accounting.events import Adjacency, Event, Gaussian, PoissonGaussian, tally
 from dpinfer.errors import InputError
 
@@ -44,11 +44,9 @@ def epsilon(
     require(supports(event, adjacency))
     delta = check_delta(delta)
     _check_options(max_lambda, direction)
-    infinite = non_private(event, NAME)
-    if infinite is not None:
-        return infinite
-    if not tally(event):
-        return Bound(0.0, 0.0, NAME, "nothing is released")
+    known = trivial(event, NAME)
+    if known is not None:
+        return known
     moments = _totals(event, max_lambda, direction)
     values = [(moment - math.log(delta)) / order for order, moment in enumerate(moments, start=1)]
     best = min(range(max_lambda), key=values.__getitem__)
@@ -62,11 +60,9 @@ def delta(
     require(supports(event, adjacency))
     epsilon = check_epsilon(epsilon)
     _check_options(max_lambda, direction)
-    infinite = non_private(event, NAME, infinite=1.0)
-    if infinite is not None:
-        return infinite
-    if not tally(event):
-        return Bound(0.0, 0.0, NAME, "nothing is released")
+    known = trivial(event, NAME, infinite=1.0)
+    if known is not None:
+        return known
     moments = _totals(event, max_lambda, direction)
     logs = [moment - order * epsilon for order, moment in enumerate(moments, start=1)]
     best = min(range(max_lambda), key=logs.__getitem__)

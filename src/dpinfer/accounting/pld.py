@@ -23,7 +23,7 @@ import functools
 import math
 
 from dpinfer.accounting import barker, gaussian, lower, profiles, rdp
-from dpinfer.accounting.base import Bound, Tally, check_delta, check_epsilon, non_private, refusal, require
+from dpinfer.accounting.base import Bound, Tally, check_delta, check_epsilon, refusal, require, trivial
 from dpinfer.accounting.composition import Parts, Plan
 from dpinfer.accounting.events import (
     Adjacency,
@@ -134,9 +134,9 @@ def epsilon(event: Event, delta: float, adjacency: Adjacency, with_lower: bool =
     """
     require(supports(event, adjacency))
     delta = check_delta(delta)
-    infinite = non_private(event, NAME)
-    if infinite is not None:
-        return infinite
+    known = trivial(event, NAME)
+    if known is not None:
+        return known
     counts = _merged(tally(event), adjacency)
     if _is_gaussian(counts):
         return gaussian.bound_of(delta, gaussian.separation(counts, adjacency))._replace(accountant=NAME)
@@ -152,9 +152,9 @@ def delta(event: Event, epsilon: float, adjacency: Adjacency) -> Bound:
     """Return an upper bound on delta at a given epsilon."""
     require(supports(event, adjacency))
     epsilon = check_epsilon(epsilon)
-    infinite = non_private(event, NAME, infinite=1.0)
-    if infinite is not None:
-        return infinite
+    known = trivial(event, NAME, infinite=1.0)
+    if known is not None:
+        return known
     counts = _merged(tally(event), adjacency)
     if _is_gaussian(counts):
         whole = Compose(tuple(Repeat(leaf, times) for leaf, times in counts))

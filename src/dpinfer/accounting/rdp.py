@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpinfer.accounting import barker, gaussian, renyi
-from dpinfer.accounting.base import Bound, Tally, check_delta, check_epsilon, non_private, refusal, require
+from dpinfer.accounting.base import Bound, Tally, check_delta, check_epsilon, refusal, require, trivial
 from dpinfer.accounting.events import (
     Adjacency,
     Barker,
@@ -119,12 +119,10 @@ def epsilon(
     """
     require(supports(event, adjacency))
     delta = check_delta(delta)
-    infinite = non_private(event, NAME)
-    if infinite is not None:
-        return infinite
+    known = trivial(event, NAME)
+    if known is not None:
+        return known
     counts = tally(event)
-    if not counts:
-        return Bound(0.0, 0.0, NAME, "nothing is released")
 
     def value(order: float) -> float:
         return to_epsilon(total(counts, order, adjacency), order, delta, conversion)
@@ -149,12 +147,10 @@ def delta(event: Event, epsilon: float, adjacency: Adjacency) -> Bound:
     """Return delta = min over orders of exp((a-1) (e(a) - epsilon)) (1 - 1/a)^(a-1) / a."""
     require(supports(event, adjacency))
     epsilon = check_epsilon(epsilon)
-    infinite = non_private(event, NAME, infinite=1.0)
-    if infinite is not None:
-        return infinite
+    known = trivial(event, NAME, infinite=1.0)
+    if known is not None:
+        return known
     counts = tally(event)
-    if not counts:
-        return Bound(0.0, 0.0, NAME, "nothing is released")
     logs: NDArray[np.float64] = np.array(
         [(a - 1.0) * (total(counts, a, adjacency) - epsilon + math.log1p(-1.0 / a)) - math.log(a) for a in WIDE]
     )

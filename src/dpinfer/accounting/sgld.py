@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from dpinfer.accounting.base import Bound, check_delta, non_private, refusal, require
+from dpinfer.accounting.base import Bound, check_delta, refusal_of_repeats, require, trivial
 from dpinfer.accounting.events import Adjacency, Event, PoissonGaussian, tally
 
 NAME = "sgld"
@@ -18,24 +18,17 @@ NAME = "sgld"
 
 def supports(event: Event, adjacency: Adjacency) -> str | None:
     """Return None for repetitions of one Poisson-sampled Gaussian step under replace-one adjacency."""
-    if adjacency != "replace-one":
-        return f"The {NAME} accountant is for replace-one adjacency, not for {adjacency}."
-    if len(tally(event)) > 1:
-        return f"The {NAME} accountant takes repetitions of one step, not {len(tally(event))} different steps."
-    return refusal(event, adjacency, (PoissonGaussian,), NAME)
+    return refusal_of_repeats(event, adjacency, "replace-one", NAME)
 
 
 def epsilon(event: Event, delta: float, adjacency: Adjacency) -> Bound:
     """Return the epsilon of the formula above, which the papers that use it state."""
     require(supports(event, adjacency))
     delta = check_delta(delta)
-    infinite = non_private(event, NAME)
-    if infinite is not None:
-        return infinite
-    counts = tally(event)
-    if not counts:
-        return Bound(0.0, 0.0, NAME, "nothing is released")
-    (leaf, times), *_ = counts
+    known = trivial(event, NAME)
+    if known is not None:
+        return known
+    ((leaf, times),) = tally(event)
     assert isinstance(leaf, PoissonGaussian)
     square = 128.0 * times * math.log(2.5 * times / delta) * math.log(2.0 / delta)
     value = leaf.sampling_rate / leaf.noise_multiplier * math.sqrt(square)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from dpinfer.accounting import renyi
-from dpinfer.accounting.base import Bound, check_delta, check_epsilon, non_private, refusal, require
+from dpinfer.accounting.base import Bound, check_delta, check_epsilon, refusal, require, trivial
 from dpinfer.accounting.events import Adjacency, Event, SubsetGaussian, tally
 
 NAME = "wang"
@@ -61,9 +61,9 @@ def epsilon(event: Event, delta: float, adjacency: Adjacency, clips: float = 2.0
     """Return epsilon = min over orders of T e'(a) + log(1/delta) / (a-1)."""
     require(supports(event, adjacency))
     delta = check_delta(delta)
-    infinite = non_private(event, NAME)
-    if infinite is not None:
-        return infinite
+    known = trivial(event, NAME)
+    if known is not None:
+        return known
     total = _totals(event, clips, max_order)
     orders = np.arange(2, max_order + 1)
     values = total + math.log(1.0 / delta) / (orders - 1.0)
@@ -76,9 +76,9 @@ def delta(event: Event, epsilon: float, adjacency: Adjacency, clips: float = 2.0
     """Return delta = min over orders of exp((a-1) (T e'(a) - epsilon))."""
     require(supports(event, adjacency))
     epsilon = check_epsilon(epsilon)
-    infinite = non_private(event, NAME, infinite=1.0)
-    if infinite is not None:
-        return infinite
+    known = trivial(event, NAME, infinite=1.0)
+    if known is not None:
+        return known
     total = _totals(event, clips, max_order)
     orders = np.arange(2, max_order + 1)
     logs = (orders - 1.0) * (total - epsilon)

@@ -98,9 +98,15 @@ def log_epsilon(axes: Axes) -> None:
     axes.xaxis.set_minor_formatter(NullFormatter())
 
 
-def clips(runs: pd.DataFrame) -> dict[float, str]:
-    """The clipping bounds of some runs, and their names."""
-    return {clip: f"$c = {clip:g}$" for clip in sorted(runs["clip"].unique())}
+def by_clip(metrics: pd.DataFrame, published: pd.DataFrame | None, data: str) -> Figure:
+    """Fig. 3: one curve for each clipping bound, from `dpvi_fig3_<data>` and `dpvi_fig1_<data>`."""
+    runs = metrics[metrics["experiment"] == f"dpvi_fig3_{data}"]
+    exact = metrics[(metrics["experiment"] == f"dpvi_fig1_{data}") & (metrics["arm"] == "exact")]
+    figure, axes = plt.subplots(figsize=(COLUMN_WIDTH, 2.9))
+    names = {clip: f"$c = {clip:g}$" for clip in sorted(runs["clip"].unique())}
+    by_setting(axes, runs, published, "clip", names, exact)
+    legend_above(axes, ncols=3)
+    return figure
 
 
 def _at(runs: pd.DataFrame, arm: str, x: str) -> pd.DataFrame:

@@ -1,18 +1,11 @@
 """Accuracy on Adult against epsilon for several clipping bounds, beside the paper's stored values."""
 
 import pandas as pd
-from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from dpinfer.figures.dpvi import by_setting, clips
-from dpinfer.figures.style import COLUMN_WIDTH, legend_above
+from dpinfer.figures.dpvi import by_clip
 
 
 def draw(metrics: pd.DataFrame, published: pd.DataFrame | None) -> Figure:
     """Draw one curve for each bound."""
-    runs = metrics[metrics["experiment"] == "dpvi_fig3_adult"]
-    exact = metrics[(metrics["experiment"] == "dpvi_fig1_adult") & (metrics["arm"] == "exact")]
-    figure, axes = plt.subplots(figsize=(COLUMN_WIDTH, 2.9))
-    by_setting(axes, runs, published, "clip", clips(runs), exact)
-    legend_above(axes, ncols=3)
-    return figure
+    return by_clip(metrics, published, "adult")
