@@ -9,7 +9,7 @@ import dpinfer
 from dpinfer.digest import closure
 
 ROOT = Path(dpinfer.__file__).parent
-EVERYWHERE = {"", "atomic", "errors", "threefry", "tree", "types", "settings"}
+EVERYWHERE = {"", "atomic", "binomial", "errors", "threefry", "tree", "types", "settings"}
 MAY_IMPORT = {
     "settings": set(),
     "accounting": set(),

@@ -24,6 +24,8 @@ def prepare(device: str) -> None:
         os.environ["JAX_PLATFORMS"] = chosen
     os.environ.setdefault("JAX_NUM_CPU_DEVICES", str(_cores()))
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(_programs()))
+    # JAX keeps only what took a second; cells of a grid share many programs that took less.
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")
 
 
 def require(device: str) -> None:

@@ -20,7 +20,9 @@ from dpinfer.settings.claim import Claims
 from dpinfer.settings.correction import Correction
 from dpinfer.settings.data import Data
 from dpinfer.settings.experiment import PlannedCell
+from dpinfer.settings.method import Method
 from dpinfer.settings.project import Project
+from dpinfer.settings.study import Study
 from dpinfer.settings.yaml import parse, read
 
 DATA_DIR = "DPINFER_DATA"
@@ -147,22 +149,22 @@ class Plan:
         return [f"{self.results}/corrections/{changed_name('correction', settings.correction)}.json"]
 
     def start_of(self, experiment: str, cell: str) -> list[str]:
-        """Calibration, data, fit and ledger of the run that a cell starts from, if any."""
+        """Calibration, data and fit of the run that a cell starts from, if any."""
         settings = self.cell(experiment, cell).settings
         if not isinstance(settings, Cell) or settings.start_from is None:
             return []
-        earlier = settings.start_from
-        name = f"{earlier.experiment}/{earlier.cell}"
-        return [
-            f"{self.results}/calibration/{name}.json",
-            f"{self.results}/data/{self.data_of(earlier.experiment, earlier.cell)}.npz",
-            f"{self.results}/fits/{name}/fit.npz",
-            f"{self.results}/fits/{name}/ledger.json",
-        ]
+        return list(self._made(settings.start_from.experiment, settings.start_from.cell))
 
-    def cell_metrics(self, experiment: str) -> list[str]:
-        """The metrics file of every cell of an experiment."""
-        return [f"{self.results}/metrics/{experiment}/{cell}.csv" for cell in self.experiments[experiment].cells]
+    def made(self, experiment: str) -> list[tuple[str, str, str]]:
+        """Calibration, data and fit of every cell of an experiment."""
+        return [self._made(experiment, cell) for cell in self.experiments[experiment].cells]
+
+    def _made(self, experiment: str, cell: str) -> tuple[str, str, str]:
+        return (
+            f"{self.results}/calibration/{experiment}/{cell}.json",
+            f"{self.results}/data/{self.data_of(experiment, cell)}.npz",
+            f"{self.results}/fits/{experiment}/{cell}/fit.npz",
+        )
 
     def cell(self, experiment: str, cell: str) -> PlannedCell:
         """Look up a cell by names."""
@@ -241,14 +243,23 @@ class Plan:
         """Digest of the code that a stage runs for one cell."""
         settings = self.cell(experiment, cell).settings
         assert isinstance(settings, Cell)
-        parts = [f"dpinfer.inference.{settings.method}", f"dpinfer.models.{settings.model.name}"]
+        parts = self._parts(settings)
         if settings.start_from is not None and stage == "calibrate":
-            earlier = self.cell(settings.start_from.experiment, settings.start_from.cell).settings
-            assert isinstance(earlier, Cell)
-            parts += [f"dpinfer.inference.{earlier.method}", f"dpinfer.models.{earlier.model.name}"]
-        if stage == "evaluate":
-            parts += [f"dpinfer.evaluate.{metric}" for metric in self.experiments[experiment].settings.metrics]
-        return self.code(stage, *parts)
+            parts |= self._parts(self.cell(settings.start_from.experiment, settings.start_from.cell).settings)
+        return self.code(stage, *sorted(parts))
+
+    def metrics_code(self, experiment: str) -> str:
+        """Digest of the code that evaluates all cells of an experiment."""
+        planned = self.experiments[experiment]
+        parts = {f"dpinfer.evaluate.{metric}" for metric in planned.settings.metrics}
+        return self.code(
+            "evaluate", *sorted(parts.union(*(self._parts(cell.settings) for cell in planned.cells.values())))
+        )
+
+    def _parts(self, settings: Method | Study) -> set[str]:
+        """The modules that a cell chooses by name."""
+        assert isinstance(settings, Cell)
+        return {f"dpinfer.inference.{settings.method}", f"dpinfer.models.{settings.model.name}"}
 
     def study_code(self, experiment: str) -> str:
         """Digest of the code that computes an experiment without data or fit."""

@@ -40,11 +40,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             code="none",
         )
     )
-    common = {"calibration": root / "calibration.json", "data": root / "data.npz", "code": "none"}
-    fit.main(Namespace(output=root / "fit.npz", **common))
-    evaluate.main(
-        Namespace(fit=root / "fit.npz", metrics=["log_kl", "gap"], output=root / "metrics.csv", **common)
-    )
+    made = (root / "calibration.json", root / "data.npz", root / "fit.npz")
+    fit.main(Namespace(calibration=made[0], data=made[1], output=made[2], code="none"))
+    evaluate.main(Namespace(cells=[made], metrics=["log_kl", "gap"], output=root / "metrics.csv", code="none"))
     return root
 
 

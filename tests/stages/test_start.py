@@ -95,7 +95,7 @@ def test_what_was_recorded_is_read_back_as_it_was(chain: Path) -> None:
 def test_metrics_along_and_of_the_whole_run_carry_the_epsilons_they_cost(chain: Path) -> None:
     evaluate.main(
         argparse.Namespace(
-            calibration=chain / "calibration.json", data=chain.parent / "data.npz", fit=chain / "fit.npz",
+            cells=[(chain / "calibration.json", chain.parent / "data.npz", chain / "fit.npz")],
             metrics=["moment_error", "draws", "tests_made"], output=chain / "metrics.csv", code="none",
         )
     )  # fmt: skip
@@ -115,4 +115,5 @@ def test_metrics_along_and_of_the_whole_run_carry_the_epsilons_they_cost(chain: 
     mean = rows[(rows["metric"] == "running_mean_1") & (rows["step"] == 40)]["value"].to_numpy()
     gap = rows[(rows["metric"] == "mean_gap_1") & (rows["step"] == 40)]["value"].to_numpy()
     np.testing.assert_allclose(gap, np.abs(mean - 0.432), rtol=1e-4)
-    assert read_json(chain / "metrics.json")["experiment"] == "chain"
+    assert read_json(chain / "metrics.json")["cells"] == ["calibration"]
+    assert set(rows["experiment"]) == {"chain"}

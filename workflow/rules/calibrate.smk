@@ -21,7 +21,7 @@ rule calibrate:
         runtime=10,
     params:
         correction=lambda wildcards, input: ["--correction", *input.correction] if input.correction else [],
-        start=lambda wildcards, input: ["--start", *input.start[:3]] if input.start else [],
+        start=lambda wildcards, input: ["--start", *input.start] if input.start else [],
         job=lambda wildcards: PLAN.job(wildcards.experiment, wildcards.cell),
         code=lambda wildcards: PLAN.cell_code("calibrate", wildcards.experiment, wildcards.cell),
     shell:

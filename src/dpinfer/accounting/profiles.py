@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
-from scipy.stats import binom
 
 from dpinfer.accounting.gaussian import log_profile
+from dpinfer.binomial import more_than, upper_quantile
 
 Array = NDArray[np.float64]
 Profile = Callable[[Array], Array]
@@ -132,11 +132,10 @@ def replacement(mu: float, batch: int, records: int) -> Step:
     G_k being the profile of N(k mu, 1) against N(0, 1) (Balle, Barthe & Gaboardi, arXiv:1807.01647, Theorem 10).
     Larger k than any run will see are taken to reveal all.
     """
-    law = binom(batch, 1.0 / records)
-    rate = float(law.sf(0))
-    most = int(law.isf(_LEAST_MASS)) + 1
-    weights = law.pmf(np.arange(1, most + 1)) / rate
-    revealed = float(law.sf(most)) / rate
+    most = upper_quantile(_LEAST_MASS, batch, 1.0 / records)
+    above = more_than(np.arange(most + 1), batch, 1.0 / records)
+    rate, revealed = float(above[0]), float(above[-1] / above[0])
+    weights = -np.diff(above) / rate
 
     def base(y: Array) -> Array:
         each = [weight * np.exp(log_profile(y, k * mu)) for k, weight in enumerate(weights, start=1)]

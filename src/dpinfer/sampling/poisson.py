@@ -4,14 +4,12 @@ Given its size, a Poisson sample is a uniform subset. So a Binomial(n, q) count 
 a keyed permutation *is* Poisson sampling, and no coin is tossed for each of the n records.
 """
 
-import bisect
-
 import jax
 import jax.numpy as jnp
 import numpy as np
-from scipy.stats import binom
 
 from dpinfer.accounting.events import Event, PoissonGaussian
+from dpinfer.binomial import at_most, more_than, upper_quantile
 from dpinfer.errors import InputError
 from dpinfer.sampling.base import Batch, Sampler, on_sample, require_size
 from dpinfer.sampling.feistel import ROUNDS, permute
@@ -47,12 +45,7 @@ def poisson(num_records: int, sampling_rate: float, num_steps: int) -> Sampler:
 
 def capacity(num_records: int, sampling_rate: float, num_steps: int) -> int:
     """The least size that all batches of a run respect but for a probability of `OVERFLOW`."""
-    # Bisection: scipy's own isf takes minutes and gigabytes at a hundred million records.
-    sizes = range(1, num_records)
-    fits = bisect.bisect_left(
-        sizes, True, key=lambda size: bool(binom.sf(size, num_records, sampling_rate) <= OVERFLOW / num_steps)
-    )
-    return fits + 1
+    return max(1, upper_quantile(OVERFLOW / num_steps, num_records, sampling_rate))
 
 
 def thresholds(num_records: int, sampling_rate: float, size: int) -> tuple[np.ndarray, np.ndarray]:
@@ -62,7 +55,7 @@ def thresholds(num_records: int, sampling_rate: float, size: int) -> tuple[np.nd
     relative precision down to steps of 2^-64.
     """
     k = np.arange(size)
-    below, above = binom.cdf(k, num_records, sampling_rate), binom.sf(k, num_records, sampling_rate)
+    below, above = at_most(k, num_records, sampling_rate), more_than(k, num_records, sampling_rate)
     scale = 2**64
     exact = [
         int(b * scale) if b < 0.5 else scale - int(a * scale)

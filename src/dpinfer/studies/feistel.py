@@ -12,8 +12,8 @@ import jax
 import jax.numpy as jnp
 import numba
 import numpy as np
-from scipy.stats import binom
 
+from dpinfer.binomial import lower_quantile, upper_quantile
 from dpinfer.sampling.feistel import ROUNDS, bits_for
 from dpinfer.sampling.feistel_reference import applications
 from dpinfer.sampling.small_seed import permute_by_seed
@@ -136,8 +136,9 @@ def _inclusion(settings: Feistel) -> Iterator[Row]:
 def noise_band(settings: Feistel) -> tuple[float, float]:
     """Ends between which the shares of all records lie with probability 1 - `TAIL`, if all have rate B/n."""
     tail = TAIL / (2 * settings.records)
-    counts = binom(settings.keys, settings.batch / settings.records)
-    return float(counts.ppf(tail)) / settings.keys, float(counts.isf(tail)) / settings.keys
+    rate = settings.batch / settings.records
+    low, high = (quantile(tail, settings.keys, rate) for quantile in (lower_quantile, upper_quantile))
+    return low / settings.keys, high / settings.keys
 
 
 def draw_by_seeds(num_records: int, batch: int) -> np.ndarray:
