@@ -14,7 +14,7 @@ from dpinfer.inference.base import Algorithm
 from dpinfer.inference.correction import Correction
 from dpinfer.settings.data import Abalone
 from dpinfer.settings.method import Method
-from dpinfer.settings.model import Logistic
+from dpinfer.settings.model import Gan, Logistic
 
 METHODS: list[Any] = list(typing.get_args(typing.get_args(Method)[0]))
 # What a method needs beside data, model and privacy.
@@ -22,6 +22,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "descent": {"learning_rate": 0.1, "clip": 1.0},
     "dpvi": {"expected_batch": 5, "clip": 1.0},
     "dpsgd": {"expected_batch": 5, "clip": 1.0},
+    "gan": {"expected_batch": 5, "clip": 1.0, "model": Gan(image=(3,), latent=2, generator=(4, 5))},
     "sgld": {"expected_batch": 5, "clip": 1.0, "step_size": 1e-3, "samples": 2},
     "barker": {"batch": 10, "proposal_variance": 0.1, "adjacency": "replace-one"},
     "full_barker": {"proposal_variance": 0.1},
@@ -50,9 +51,13 @@ def build(method: Any, noise_multiplier: float | None) -> Algorithm:
     """The algorithm on 20 records, private where there is noise."""
     exact = EXACT.get(method.method, {}) if noise_multiplier is None else {}
     settings = method(
-        data=Abalone(), model=Logistic(), num_steps=4, delta=1e-5, **EXAMPLES[method.method], **exact,
-        epsilon=1.0 if noise_multiplier else float("inf"),
-    )  # fmt: skip
+        **{
+            "data": Abalone(), "model": Logistic(), "num_steps": 4, "delta": 1e-5,
+            "epsilon": 1.0 if noise_multiplier else float("inf"),
+            **EXAMPLES[method.method],
+            **exact,
+        }
+    )
     return experiment.build(settings, 20, noise_multiplier, GIVEN)
 
 

@@ -15,10 +15,11 @@ from dpinfer.atomic import read_json
 from dpinfer.data.base import Dataset, read
 from dpinfer.inference.base import Algorithm
 from dpinfer.inference.correction import Correction, from_dict
+from dpinfer.mechanism.aggregate import Form, aggregate
 from dpinfer.mechanism.base import Mechanism
 from dpinfer.mechanism.exact import clip_only, exact
 from dpinfer.mechanism.gaussian import gaussian, unclipped
-from dpinfer.settings.cell import Descent, Dpvi, Sampled
+from dpinfer.settings.cell import Descent, Dpsgd, Dpvi, Sampled
 from dpinfer.settings.chain import Langevin, Metropolised
 from dpinfer.settings.method import Method
 from dpinfer.settings.pvi import PviClients
@@ -134,6 +135,9 @@ def _start_at(init: Callable[[Key, Records], Tree], leaves: list[Any]) -> Callab
 
 def _mechanism(settings: Descent | Sampled | Langevin | PviClients, noise_multiplier: float | None) -> Mechanism:
     examples_per_record = settings.draws if isinstance(settings, Dpvi) else 1
+    if noise_multiplier is not None and isinstance(settings, Dpsgd) and settings.clipping != "record":
+        form: Form = "printed" if settings.clipping == "mean_printed" else "code"
+        return aggregate(settings.clip, noise_multiplier, settings.expected_batch, form)
     if noise_multiplier is not None and isinstance(settings, Sgld) and not settings.clipped:
         return unclipped(settings.clip, noise_multiplier)
     if noise_multiplier is not None:

@@ -1,5 +1,6 @@
 """The correction of the logistic noise, by a mixture and by ridge regression, against known errors."""
 
+from dataclasses import replace
 from functools import cache
 
 import jax
@@ -18,16 +19,30 @@ X = np.linspace(-12, 12, 201)
 
 @cache
 def fitted(variance: float) -> Correction:
-    return correction.fit(Settings(variance=variance, num_steps=2500, points=500))
+    return correction.fit(Settings(variance=variance))
 
 
-# Errors of the authors' way of fitting, after 10 000 steps; a fit a quarter as long is within four times.
-@pytest.mark.parametrize(("variance", "sup_error", "tvd"), [(1.0, 7.5e-5, 2.1e-4), (2.0, 2.5e-3, 5.6e-3)])
-def test_a_short_fit_is_near_the_published_errors(variance: float, sup_error: float, tvd: float) -> None:
+# Errors of the authors' way of fitting, to the digits that are known of them.
+@pytest.mark.parametrize(("variance", "sup_error", "tvd"), [(1.0, 7.55e-5, 2.15e-4), (2.0, 2.55e-3, 5.65e-3)])
+def test_a_fit_is_as_good_as_the_known_one(variance: float, sup_error: float, tvd: float) -> None:
     found = correction.diagnostics(fitted(variance), variance)
-    assert found["sup_error"] < 4 * sup_error
-    assert found["tvd"] < 4 * tvd
-    assert found["variance"] == pytest.approx(LOGISTIC_VARIANCE - variance, abs=0.05)
+    assert found["sup_error"] < sup_error
+    assert found["tvd"] < tvd
+    assert found["variance"] == pytest.approx(LOGISTIC_VARIANCE - variance, abs=0.02)
+
+
+def test_without_patience_a_fit_ends_early_with_the_best_so_far() -> None:
+    # Steps so long that the loss soon goes up and down.
+    hasty = Settings(components=5, points=100, learning_rate=0.3, num_steps=2000)
+    patient, impatient = (correction.fit(replace(hasty, patience=patience)) for patience in (2000, 20))
+    whole, *shorter = [correction.fit(replace(hasty, num_steps=steps)) for steps in (2000, 100, 200, 300, 400)]
+    assert _equal(patient, whole)
+    assert not _equal(impatient, whole)
+    assert any(_equal(impatient, fit) for fit in shorter)
+
+
+def _equal(one: Correction, other: Correction) -> bool:
+    return all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
 
 
 def test_diagnostics_see_a_wrong_scale() -> None:
@@ -56,11 +71,11 @@ def test_draws_have_the_law_of_the_mixture_and_of_no_other() -> None:
 def test_a_mixture_survives_being_written() -> None:
     found = fitted(1.0)
     again = correction.from_dict(correction.to_dict(found))
-    assert all(np.array_equal(a, b) for a, b in zip(found, again, strict=True))
+    assert _equal(found, again)
 
 
 def test_without_a_normal_part_the_mixture_is_logistic_itself() -> None:
-    found = fitted(0.05)
+    found = correction.fit(Settings(variance=0.05, num_steps=2500, points=500))
     assert np.abs(correction.cdf(found, X, 0.05) - expit(X)).max() < 1e-3
 
 

@@ -8,8 +8,9 @@ import pytest
 from dpinfer import models
 from dpinfer.inference import dpsgd
 from dpinfer.inference.run import Run, run
+from dpinfer.mechanism.exact import exact
 from dpinfer.mechanism.gaussian import gaussian
-from dpinfer.models.base import Model
+from dpinfer.models.base import Model, nothing_local
 from dpinfer.settings.cell import Dpsgd
 from dpinfer.settings.data import Mnist
 from dpinfer.settings.model import Vae
@@ -48,3 +49,20 @@ def test_the_noise_has_a_say_in_the_curve() -> None:
     model = models.build(DENSE)
     curves = [trained(DENSE, model, noise_multiplier).trace for noise_multiplier in (0.5, 1.0)]
     assert np.abs(curves[1] / curves[0] - 1).max() > 2e-2
+
+
+def test_weights_decay_by_what_is_set_and_without_noise() -> None:
+    """With no gradient to follow, a step shrinks the parameters by learning rate times decay."""
+    cell = Dpsgd(
+        data=Mnist(), model=DENSE, num_steps=1, epsilon=float("inf"), expected_batch=4, clip=1.0, optimiser="sgd",
+        learning_rate=0.5, weight_decay=0.1,
+    )  # fmt: skip
+    still = models.build(DENSE)._replace(
+        network=None, local=nothing_local, log_likelihood=lambda *_: jnp.zeros(())
+    )
+    algorithm = dpsgd.build(cell, still, exact(), RECORDS)
+    start = algorithm.init(jax.random.key(0), {})
+    after, _ = algorithm.step(jax.random.key(1), start, {"x": jnp.zeros((RECORDS, 8, 8), jnp.uint8)})
+    jax.tree.map(
+        lambda new, old: np.testing.assert_allclose(new, 0.95 * old, rtol=1e-6), after.parameters, start.parameters
+    )

@@ -39,6 +39,20 @@ NETWORKS = {
         ),
         128,
     ),
+    # An example is three vectors, which go through the same layers.
+    "several": (
+        Network({"first": Dense(5, 7), "second": Dense(7, 1)},
+                lambda apply, examples: examples["scale"] * jnp.square(apply(
+                    "second", jnp.tanh(apply("first", examples["x"].reshape(-1, 3, 5)))) - 1).sum((1, 2))),
+        15,
+    ),
+    "valid": (
+        Network({"first": Convolution(1, 2, kernel=3, padded=False), "second": Dense(8, 3)},
+                lambda apply, examples: dense_losses(
+                    lambda name, x: apply(name, x.reshape(-1, 5, 5, 1)).reshape(-1, 8)
+                    if name == "first" else apply(name, x), examples)),
+        25,
+    ),
     "three by three": (
         Network({"first": Convolution(1, 2, kernel=3, stride=1), "second": Dense(18, 3)},
                 lambda apply, examples: dense_losses(

@@ -13,7 +13,7 @@ from dpinfer.accounting.ledger import BudgetExceededError, Ledger
 from dpinfer.data.base import Dataset
 from dpinfer.errors import InputError
 from dpinfer.settings.accounting import Claimed
-from dpinfer.settings.cell import Dpvi
+from dpinfer.settings.cell import Dpsgd, Dpvi
 from dpinfer.settings.data import Abalone
 from dpinfer.settings.model import Logistic
 from dpinfer.stages import calibrate, fit
@@ -81,3 +81,18 @@ def test_the_paper_may_see_another_sampling_rate() -> None:
     assert claimed_by(book) == pytest.approx(pld.epsilon(seen, 1e-4, "add-remove").upper)
     with pytest.raises(InputError, match="has no sampling rate that could be another"):
         ledger(sampler="replacement", claimed=Claimed(sampling_rate=0.025))
+
+
+@pytest.mark.parametrize("clipping", ["mean_printed", "mean_code"])
+def test_the_paper_may_take_a_clipped_mean_for_clipped_records(clipping: Any) -> None:
+    mean = Dpsgd(
+        data=Abalone(), model=Logistic(), num_steps=200, noise_multiplier=2.0, delta=1e-4, expected_batch=20,
+        clip=1.0, clipping=clipping, claimed=Claimed(clipped=True),
+    )  # fmt: skip
+    dataset = Dataset({"x": np.zeros((COUNT, 3))}, {}, {})
+    algorithm = experiment.build(mean, COUNT, 2.0)
+    book = fit.spent(experiment.OpenCell({"noise_multiplier": 2.0}, mean, dataset, algorithm))
+    seen = Repeat(PoissonGaussian(noise_multiplier=2.0, sampling_rate=0.02), 200)
+    assert claimed_by(book) == pytest.approx(pld.epsilon(seen, 1e-4, "add-remove").upper)
+    assert book.sound().upper == float("inf")
+    assert "not what each record adds" in book.sound().detail

@@ -7,6 +7,6 @@
 * `whole(key, model, trace, train, test)`: of the whole run, a number or one for every recording, all of which cost
   what the whole run costs.
 
-The result is an array, or several by name. `curve` and `whole` also take a `reference`, where the module has
+The result is an array, or several by name. Each also takes a `reference`, where the module has
 `reference(settings, model, train)`, which is computed once for all seeds.
 """

@@ -38,7 +38,9 @@ class Randomness(NamedTuple):
 def build(settings: Dpsgd, model: Model, mechanism: Mechanism, num_records: int) -> Algorithm:
     """Build DP-SGD with the sampler and the optimiser of the settings."""
     sampler = sampler_of(settings.sampler, num_records, settings.expected_batch, settings.num_steps)
-    optimiser = OPTIMISERS[settings.optimiser](settings.learning_rate)
+    optimiser = optax.chain(
+        optax.add_decayed_weights(settings.weight_decay), OPTIMISERS[settings.optimiser](settings.learning_rate)
+    )
 
     def loss(parameters: Tree, record: Records) -> jax.Array:
         return -model.log_likelihood(parameters, record) - model.log_prior(parameters) / num_records
@@ -69,4 +71,8 @@ def build(settings: Dpsgd, model: Model, mechanism: Mechanism, num_records: int)
     def event(num_steps: int) -> Event:
         return Repeat(event=sampler.event(mechanism.event), count=num_steps)
 
-    return Algorithm(init, random, update, draw, event)
+    def keep(state: State, info: tuple[()]) -> Tree:
+        del info
+        return state.parameters
+
+    return Algorithm(init, random, update, draw, event, keep)

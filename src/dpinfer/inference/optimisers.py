@@ -1,6 +1,7 @@
 """Optimisers by the names used in settings: what they see of the data is the released gradient alone."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import jax
@@ -9,11 +10,13 @@ import optax
 from dpinfer.errors import InputError
 from dpinfer.inference import adagrad
 
-OPTIMISERS = {
+OPTIMISERS: dict[str, Callable[[float], optax.GradientTransformation]] = {
     "adam": optax.adam,
+    "adam_half": partial(optax.adam, b1=0.5),
     "adagrad": optax.adagrad,
     "adagrad_window": adagrad.window,
     "adagrad_reset": adagrad.reset,
+    "rmsprop": optax.rmsprop,
     "sgd": optax.sgd,
 }
 

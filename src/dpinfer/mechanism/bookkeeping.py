@@ -81,8 +81,7 @@ def _squared_norm(a: jax.Array, g: jax.Array) -> jax.Array:
 
 
 def _bias_norm(signal: jax.Array) -> jax.Array:
-    per_channel = signal.reshape(signal.shape[0], -1, signal.shape[-1]).sum(1)
-    return jnp.square(per_channel).sum(1)
+    return jnp.square(_per_channel(signal)).sum(1)
 
 
 def _weighted_sum(a: jax.Array, g: jax.Array, weights: jax.Array) -> jax.Array:
@@ -92,5 +91,8 @@ def _weighted_sum(a: jax.Array, g: jax.Array, weights: jax.Array) -> jax.Array:
 
 
 def _weighted_bias(signal: jax.Array, weights: jax.Array) -> jax.Array:
-    per_channel = signal.reshape(signal.shape[0], -1, signal.shape[-1]).sum(1)
-    return weights @ per_channel
+    return weights @ _per_channel(signal)
+
+
+def _per_channel(signal: jax.Array) -> jax.Array:
+    return signal.reshape(signal.shape[0], -1, signal.shape[-1]).sum(1)

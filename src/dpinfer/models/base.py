@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
+import jax.numpy as jnp
 
 from dpinfer.errors import InputError
 from dpinfer.models.layers import Network
@@ -20,6 +21,12 @@ def no_outcome(key: Key, parameters: Tree, records: Records) -> jax.Array:
     """For models of the records as a whole, of which nothing is set apart to be predicted."""
     del key, parameters, records
     raise InputError("this model predicts no outcome, so only the metric log_likelihood can be evaluated of it")
+
+
+def no_prior(parameters: Tree) -> jax.Array:
+    """For models whose parameters are learnt without a prior."""
+    del parameters
+    return jnp.zeros(())
 
 
 def nothing_described(parameters: Tree) -> dict[str, jax.Array]:

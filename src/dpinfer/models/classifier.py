@@ -1,61 +1,90 @@
-"""Networks that tell classes of images apart (PyVacy, 2019, Appendix A): categorical with softmax(logits(x))."""
+"""Networks that tell classes of images apart (PyVacy, 2019): categorical with softmax(logits(x)).
+
+Dense, with one hidden layer, as in the paper's Appendix A; or the convolutions of its tutorial.
+"""
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 
-from dpinfer.models.base import Model
-from dpinfer.models.layers import Apply, Dense, Network
+from dpinfer.models.base import Model, no_prior
+from dpinfer.models.layers import Apply, Convolution, Dense, Network, largest
 from dpinfer.settings.model import Classifier
 from dpinfer.types import Key, Records, Tree
+
+CHANNELS = (16, 32)
+Logits = Callable[[Apply, jax.Array], jax.Array]
 
 
 def build(settings: Classifier) -> Model:
     """Build the model for records with `x`, bytes of an image, and `y`, its class."""
-    network = network_of(settings)
+    layers, logits = parts_of(settings)
+
+    def losses(apply: Apply, examples: Records) -> jax.Array:
+        """The cross entropy of every record."""
+        found = logits(apply, scaled(examples["x"]))
+        own = jnp.take_along_axis(found, examples["y"][:, None].astype(int), axis=1)[:, 0]
+        return jax.nn.logsumexp(found, axis=1) - own
+
+    network = Network(layers, losses)
 
     def init(key: Key, records: Records) -> Tree:
         del records
-        keys = dict(zip(network.layers, jax.random.split(key, len(network.layers)), strict=True))
-        return {name: _start(keys[name], layer.shapes()) for name, layer in network.layers.items()}
+        return network.torch_init(key)
 
     def log_likelihood(parameters: Tree, record: Records) -> jax.Array:
         return -network(parameters, record)
 
-    def log_prior(parameters: Tree) -> jax.Array:
-        del parameters
-        return jnp.zeros(())
-
     def predict(key: Key, parameters: Tree, records: Records) -> jax.Array:
         """(n, classes) probabilities."""
         del key
-        return jax.nn.softmax(_logits(network.apply(parameters), records["x"]))
+        return jax.nn.softmax(logits(network.apply(parameters), scaled(records["x"])))
 
-    return Model(init, log_prior, log_likelihood, predict, network=network)
+    return Model(init, no_prior, log_likelihood, predict, network=network)
 
 
-def network_of(settings: Classifier) -> Network:
-    """The layers, and the cross entropy of every record of a batch."""
+def parts_of(settings: Classifier) -> tuple[dict[str, Any], Logits]:
+    """The layers by name, and the logits of classes of a batch of scaled images."""
+    return (_dense if settings.layers == "dense" else _convolutional)(settings)
+
+
+def scaled(images: jax.Array) -> jax.Array:
+    """Bytes become numbers from -1 to 1."""
+    return images.astype(jnp.float32) / 127.5 - 1
+
+
+def features(apply: Apply, images: jax.Array) -> jax.Array:
+    """What the hidden layer of the dense network makes of scaled images."""
+    return jax.nn.relu(apply("hidden", images.reshape(images.shape[0], -1)))
+
+
+def _dense(settings: Classifier) -> tuple[dict[str, Any], Logits]:
     pixels = math.prod(settings.image)
     layers = {"hidden": Dense(pixels, settings.hidden), "logits": Dense(settings.hidden, settings.classes)}
-
-    def losses(apply: Apply, examples: Records) -> jax.Array:
-        logits = _logits(apply, examples["x"])
-        own = jnp.take_along_axis(logits, examples["y"][:, None].astype(int), axis=1)[:, 0]
-        return jax.nn.logsumexp(logits, axis=1) - own
-
-    return Network(layers, losses)
+    return layers, lambda apply, images: apply("logits", features(apply, images))
 
 
-def _start(key: Key, shapes: dict[str, tuple[int, ...]]) -> dict[str, jax.Array]:
-    """Uniform in +-1 / sqrt(fan_in), as PyTorch starts such layers."""
-    most = shapes["w"][0] ** -0.5
-    keys = dict(zip(shapes, jax.random.split(key, len(shapes)), strict=True))
-    return {part: jax.random.uniform(keys[part], shapes[part], minval=-most, maxval=most) for part in shapes}
+def _convolutional(settings: Classifier) -> tuple[dict[str, Any], Logits]:
+    flat = CHANNELS[1] * math.prod(_remaining(side) for side in settings.image)
+    layers = {
+        "first": Convolution(1, CHANNELS[0], kernel=8, padded=False),
+        "second": Convolution(*CHANNELS, kernel=4, padded=False),
+        "logits": Dense(flat, settings.classes),
+    }
+
+    def logits(apply: Apply, images: jax.Array) -> jax.Array:
+        once = largest(jax.nn.relu(apply("first", images[..., None])), 2)
+        twice = largest(jax.nn.relu(apply("second", once)), 2)
+        return apply("logits", twice.reshape(images.shape[0], -1))
+
+    return layers, logits
 
 
-def _logits(apply: Apply, images: jax.Array) -> jax.Array:
-    # Bytes become numbers from -1 to 1.
-    x = images.reshape(images.shape[0], -1).astype(jnp.float32) / 127.5 - 1
-    return apply("logits", jax.nn.relu(apply("hidden", x)))
+def _remaining(side: int) -> int:
+    """What two unpadded convolutions of stride 2, each with the largest of windows of 2, leave of a side."""
+    for kernel in (8, 4):
+        side = (side - kernel) // 2
+    return side

@@ -1,7 +1,8 @@
 """Layers whose per-example gradients need not be stored.
 
 Every layer here is, at its heart, a product with its weights: `signal = inputs @ w + b`, where inputs have the
-shape (batch, positions, fan_in). A dense layer has one position; a convolution one for each place of its kernel.
+shape (batch, positions, fan_in). A dense layer has one position, or one for each vector of an example that is
+several; a convolution one for each place of its kernel.
 The gradient of example i is then inputs_i^T g_i, g being the loss's gradient by the signal: its norm, and sums of
 such gradients with weights, follow from inputs and g alone (see `dpinfer.mechanism.bookkeeping`).
 """
@@ -50,17 +51,18 @@ class Dense(NamedTuple):
         return {"w": (self.inputs, self.outputs), "b": (self.outputs,)}
 
     def __call__(self, parameters: Tree, x: jax.Array) -> jax.Array:
-        """(batch, inputs) -> (batch, outputs)."""
+        """(batch, ..., inputs) -> (batch, ..., outputs)."""
         return x @ parameters["w"] + parameters["b"]
 
     def factors(self, x: jax.Array, signal: jax.Array) -> tuple[jax.Array, jax.Array]:
         """See `Layer`."""
-        return x[:, None], signal[:, None]
+        return _positions(x), _positions(signal)
 
 
 class Convolution(NamedTuple):
-    """A convolution that divides height and width by its stride ("same" padding), by patches and one product.
+    """A convolution, by patches and one product.
 
+    Padded ("same"), it divides height and width by its stride; else ("valid") its kernel stays within the image.
     XLA's own gradients of strided convolutions are several times slower on CPUs.
     """
 
@@ -68,18 +70,22 @@ class Convolution(NamedTuple):
     outputs: int
     kernel: int = 4
     stride: int = 2
+    padded: bool = True
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """See `Layer`."""
         return {"w": (self.kernel**2 * self.inputs, self.outputs), "b": (self.outputs,)}
 
     def __call__(self, parameters: Tree, x: jax.Array) -> jax.Array:
-        """(batch, height, width, inputs) -> (batch, height / stride, width / stride, outputs)."""
-        return patches(x, self.kernel, self.stride) @ parameters["w"] + parameters["b"]
+        """(batch, height, width, inputs) -> (batch, new height, new width, outputs)."""
+        return self._patches(x) @ parameters["w"] + parameters["b"]
 
     def factors(self, x: jax.Array, signal: jax.Array) -> tuple[jax.Array, jax.Array]:
         """See `Layer`."""
-        return _positions(patches(x, self.kernel, self.stride)), _positions(signal)
+        return _positions(self._patches(x)), _positions(signal)
+
+    def _patches(self, x: jax.Array) -> jax.Array:
+        return patches(x, self.kernel, self.stride, self.padded)
 
 
 class Transposed(NamedTuple):
@@ -130,6 +136,11 @@ class Network:
         drawn: dict[str, dict[str, jax.Array]] = jax.tree.map(lambda z: scale * z, normal_like(key, shapes))
         return drawn
 
+    def torch_init(self, key: Key) -> dict[str, dict[str, jax.Array]]:
+        """Parameters uniform in +-1 / sqrt(fan_in), as PyTorch starts such layers."""
+        keys = dict(zip(self.layers, jax.random.split(key, len(self.layers)), strict=True))
+        return {name: _torch_start(keys[name], layer.shapes()) for name, layer in self.layers.items()}
+
     def apply(self, parameters: Tree) -> Apply:
         """Apply layers with these parameters."""
         return lambda name, x: self.layers[name](parameters[name], x)
@@ -145,18 +156,34 @@ class Network:
         return sum(math.prod(shape) for layer in self.layers.values() for shape in layer.shapes().values())
 
 
-def patches(x: jax.Array, kernel: int, stride: int) -> jax.Array:
-    """(batch, height, width, channels) -> (batch, height / stride, width / stride, kernel^2 channels)."""
-    _, height, width, _ = x.shape
-    before = (kernel - stride) // 2
-    after = kernel - stride - before
-    padded = jnp.pad(x, ((0, 0), (before, after), (before, after), (0, 0)))
+def _torch_start(key: Key, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, jax.Array]:
+    most = shapes["w"][0] ** -0.5
+    keys = dict(zip(shapes, jax.random.split(key, len(shapes)), strict=True))
+    return {part: jax.random.uniform(keys[part], shapes[part], minval=-most, maxval=most) for part in shapes}
+
+
+def patches(x: jax.Array, kernel: int, stride: int, padded: bool = True) -> jax.Array:
+    """(batch, height, width, channels) -> (batch, new height, new width, kernel^2 channels).
+
+    With padding the new height is height / stride, else that of the places at which a kernel fits.
+    """
+    before = (kernel - stride) // 2 if padded else 0
+    after = kernel - stride - before if padded else 0
+    whole = jnp.pad(x, ((0, 0), (before, after), (before, after), (0, 0)))
+    height, width = (side - kernel + 1 for side in whole.shape[1:3])
     shifted = [
-        padded[:, i : i + height : stride, j : j + width : stride] for i in range(kernel) for j in range(kernel)
+        whole[:, i : i + height : stride, j : j + width : stride] for i in range(kernel) for j in range(kernel)
     ]
     return jnp.concatenate(shifted, axis=-1)
 
 
-def _positions(image: jax.Array) -> jax.Array:
-    """(batch, height, width, channels) -> (batch, height * width, channels)."""
-    return image.reshape(image.shape[0], -1, image.shape[-1])
+def largest(x: jax.Array, window: int) -> jax.Array:
+    """The largest value of every window of an image (max-pooling with stride 1): it has no parameters."""
+    height, width = (side - window + 1 for side in x.shape[1:3])
+    shifted = [x[:, i : i + height, j : j + width] for i in range(window) for j in range(window)]
+    return jnp.stack(shifted).max(0)
+
+
+def _positions(x: jax.Array) -> jax.Array:
+    """(batch, ..., channels) -> (batch, positions, channels)."""
+    return x.reshape(x.shape[0], -1, x.shape[-1])

@@ -17,12 +17,12 @@ class Weights(NamedTuple):
     log_prior: Callable[[Tree], jax.Array]
 
 
-def weights(prior_std: float) -> Weights:
-    """Weights that are N(0, prior_std^2) each; every run starts from the mean of the prior."""
+def weights(prior_std: float, intercept: bool = False) -> Weights:
+    """Weights that are N(0, prior_std^2) each, the intercept's last; runs start from the mean of the prior."""
 
     def init(key: Key, records: Records) -> Tree:
         del key
-        return jnp.zeros(records["x"].shape[-1])
+        return jnp.zeros(records["x"].shape[-1] + intercept)
 
     def log_prior(value: Tree) -> jax.Array:
         return norm.logpdf(value, scale=prior_std).sum()

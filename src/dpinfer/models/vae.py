@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from jax.nn import softplus
 from jax.scipy.stats import norm
 
-from dpinfer.models.base import Model, no_outcome
+from dpinfer.models.base import Model, no_outcome, no_prior
 from dpinfer.models.layers import Apply, Convolution, Dense, Network, Transposed
 from dpinfer.settings.model import Vae
 from dpinfer.tree import normal_like
@@ -43,7 +43,7 @@ def build(settings: Vae) -> Model:
     def log_likelihood(parameters: Tree, record: Records) -> jax.Array:
         return -network(parameters, record)
 
-    return Model(init, _no_prior, log_likelihood, no_outcome, local, network)
+    return Model(init, no_prior, log_likelihood, no_outcome, local, network)
 
 
 def start_of(settings: Vae, key: Key) -> dict[str, dict[str, jax.Array]]:
@@ -141,8 +141,3 @@ def _convolutional(settings: Vae) -> Parts:
 def _total(values: jax.Array) -> jax.Array:
     """Sum over everything but the batch."""
     return values.reshape(values.shape[0], -1).sum(1)
-
-
-def _no_prior(parameters: Tree) -> jax.Array:
-    del parameters
-    return jnp.zeros(())

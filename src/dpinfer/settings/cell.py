@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from pydantic.dataclasses import dataclass
 
 from dpinfer.settings.accounting import Accountant, Adjacency, Claimed
-from dpinfer.settings.base import STRICT, Count, Positive, PositiveOrInf, Probability
+from dpinfer.settings.base import STRICT, Count, NonNegative, Positive, PositiveOrInf, Probability
 from dpinfer.settings.data import Data
 from dpinfer.settings.model import Model
 
@@ -137,8 +137,11 @@ class Optimised(Sampled):
     """What methods need to know that hand those gradients to an optimiser."""
 
     optimiser: Annotated[
-        Literal["adam", "adagrad", "adagrad_window", "adagrad_reset", "sgd"],
-        Field(description="From optax, or AdaGrad that looks back on the last ten steps or forgets every ten."),
+        Literal["adam", "adam_half", "adagrad", "adagrad_window", "adagrad_reset", "rmsprop", "sgd"],
+        Field(
+            description="From optax (adam_half: its first decay is 0.5), or AdaGrad that looks back on the last "
+            "ten steps or forgets every ten."
+        ),
     ] = "adam"
     learning_rate: Annotated[Positive, Field(description="Step size of the optimiser.")] = 1e-3
 
@@ -174,3 +177,31 @@ class Dpsgd(Optimised):
     """Stochastic gradient descent on the loss of a model."""
 
     method: Literal["dpsgd"] = "dpsgd"
+    weight_decay: Annotated[
+        NonNegative, Field(description="Times the parameters, it is added to the released gradient.")
+    ] = 0.0
+    clipping: Annotated[
+        Literal["record", "mean_printed", "mean_code"],
+        Field(
+            description="What is clipped: each record's gradient, or, hiding nobody, a batch's mean, with noise "
+            "as PyVacy prints it (sigma clip / sqrt(B)) or as it is in its code (sigma clip / B)."
+        ),
+    ] = "record"
+
+    def as_claimed(self) -> Self:
+        """The run with what the paper's account takes its sampler and its clipping to be."""
+        seen = super().as_claimed()
+        return replace(seen, clipping="record") if self.claimed.clipped else seen
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Gan(Optimised):
+    """A generative adversarial network, whose discriminator follows clipped gradients."""
+
+    method: Literal["gan"] = "gan"
+
+    @model_validator(mode="after")
+    def _plays_with_a_gan(self) -> Self:
+        if self.model.name != "gan":
+            raise ValueError(f"the model is {self.model.name}, but should be gan, for this method")
+        return self

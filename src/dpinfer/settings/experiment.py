@@ -13,20 +13,21 @@ from dpinfer.errors import InputError
 from dpinfer.settings.base import STRICT
 from dpinfer.settings.cell import Cell
 from dpinfer.settings.method import Method
-from dpinfer.settings.model import Mixture
 from dpinfer.settings.project import Scale
 from dpinfer.settings.study import Study
 from dpinfer.settings.yaml import parse
 
 Metric = Literal[
-    "accuracy", "auc", "components", "density", "draws", "gap", "location", "log_kl", "log_likelihood",
-    "log_likelihood_one_draw", "loss", "moment_error", "natural", "tests_made",
+    "accuracy", "auc", "components", "density", "digits", "draws", "gap", "learning", "location", "log_kl",
+    "log_likelihood", "log_likelihood_one_draw", "loss", "moment_error", "natural", "quality", "tests_made",
 ]  # fmt: skip
 OF_OUTCOMES = ("accuracy", "auc")
 """Metrics of predictions, which a model of whole records does not make."""
-OF_MIXTURES = ("components", "density")
-"""Metrics of which only a mixture has any."""
-ALONG: tuple[Metric, ...] = ("draws", "gap", "log_kl", "moment_error", "natural", "tests_made")
+OF_MODELS: dict[Metric, str] = {
+    "components": "mixture", "density": "mixture", "digits": "gan", "learning": "classifier", "quality": "gan",
+}  # fmt: skip
+"""Metrics that only one model has, and the name of the model."""
+ALONG: tuple[Metric, ...] = ("draws", "gap", "learning", "log_kl", "moment_error", "natural", "tests_made")
 """Metrics of a run's course, which need recordings."""
 Table = dict[str, Any]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
@@ -190,16 +191,13 @@ def _refuse_unevaluated(path: Path, experiment: Experiment, cells: list[PlannedC
         raise InputError(f"{path}: {fits[0].name} is a fit among studies: an experiment has one kind of cell")
     if bool(fits) != bool(experiment.metrics):
         raise InputError(f"{path}: metrics should name what is evaluated of fits, and be left out of studies")
+    names = {cell.settings.model.name for cell in fits if isinstance(cell.settings, Cell)}
     wrong = [metric for metric in experiment.metrics if metric in OF_OUTCOMES]
-    if wrong and any(
-        isinstance(cell.settings, Cell) and isinstance(cell.settings.model, Mixture) for cell in fits
-    ):
+    if wrong and "mixture" in names:
         raise InputError(f"{path}: metrics names {wrong[0]}, but the model mixture predicts no outcome")
-    wrong = [metric for metric in experiment.metrics if metric in OF_MIXTURES]
-    if wrong and not all(
-        isinstance(cell.settings, Cell) and isinstance(cell.settings.model, Mixture) for cell in fits
-    ):
-        raise InputError(f"{path}: metrics names {wrong[0]}, which only the model mixture has")
+    for metric in experiment.metrics:
+        if metric in OF_MODELS and names != {OF_MODELS[metric]}:
+            raise InputError(f"{path}: metrics names {metric}, which only the model {OF_MODELS[metric]} has")
     along = [metric for metric in experiment.metrics if metric in ALONG]
     if along and any(isinstance(cell.settings, Cell) and not cell.settings.recorded for cell in fits):
         raise InputError(f"{path}: metrics names {along[0]}, which goes along a run and needs record_every")

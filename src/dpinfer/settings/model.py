@@ -11,9 +11,10 @@ from dpinfer.settings.two_modes import TwoModes
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
 class Logistic:
-    """Bayesian logistic regression without an intercept."""
+    """Bayesian logistic regression."""
 
     name: Literal["logistic"] = "logistic"
+    intercept: Annotated[bool, Field(description="Whether the last weight is that of a constant.")] = False
     prior_std: Annotated[
         Positive, Field(description="Standard deviation of the Gaussian prior on each weight.")
     ] = 1.0
@@ -92,14 +93,31 @@ class Vae:
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
 class Classifier:
-    """A network with one hidden layer that tells classes of images apart."""
+    """A network that tells classes of images apart: dense, with one hidden layer, or of two convolutions."""
 
     name: Literal["classifier"] = "classifier"
+    layers: Annotated[Literal["dense", "convolutions"], Field(description="What it is made of.")] = "dense"
     image: Annotated[tuple[Count, ...], Field(description="Height and width of an image.")] = (28, 28)
-    hidden: Annotated[Count, Field(description="Width of the hidden layer.")] = 1000
+    hidden: Annotated[Count, Field(description="Width of the hidden layer, where it is dense.")] = 1000
     classes: Annotated[Count, Field(description="Number of classes.")] = 10
 
 
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Gan:
+    """A generator of images, and a discriminator that tells them from records, both of dense layers."""
+
+    name: Literal["gan"] = "gan"
+    image: Annotated[tuple[Count, ...], Field(description="Height and width of an image.")] = (28, 28)
+    latent: Annotated[Count, Field(description="Numbers in the code of an image.")] = 100
+    generator: Annotated[
+        tuple[Count, ...],
+        Field(description="Widths of the generator's hidden layers; all but the first are normalised by batches."),
+    ] = (128, 256, 512, 1024)
+    discriminator: Annotated[
+        tuple[Count, ...], Field(description="Widths of the discriminator's hidden layers.")
+    ] = (512, 256)
+
+
 Model = Annotated[
-    Logistic | Hierarchical | Mixture | Linear | Vae | Classifier | TwoModes, Field(discriminator="name")
+    Logistic | Hierarchical | Mixture | Linear | Vae | Classifier | Gan | TwoModes, Field(discriminator="name")
 ]

@@ -162,7 +162,9 @@ class TimeSteps:
     rounds: Annotated[Count, Field(description="How often each is measured.")] = 5
 
 
-Stepping = Literal["exact", "clipped", "private", "choice", "vmap", "single", "numpyro"]
+Stepping = Literal[
+    "exact", "clipped", "private", "choice", "vmap", "single", "numpyro", "mean", "update", "mean_update",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
@@ -178,10 +180,12 @@ class TimeNetwork:
         Field(
             description="exact: without privacy. clipped: by book-keeping, without noise. private: with noise. "
             "choice: that, with batches drawn by JAX. vmap: gradients in memory. single: one gradient after the "
-            "other. numpyro: without privacy, NumPyro's SVI on the same model."
+            "other. numpyro: without privacy, NumPyro's SVI on the same model. mean: a batch's mean is clipped, "
+            "as in PyVacy, which hides nobody. update, mean_update: what exact and mean do with a mean gradient."
         ),
     ] = ("exact", "clipped", "private")
     steps: Annotated[Count, Field(description="Steps of one measurement.")] = 20
+    optimiser: Annotated[Literal["adam", "sgd"], Field(description="What moves the parameters.")] = "adam"
     slow_steps: Annotated[Count, Field(description="Steps of one measurement of vmap and single.")] = 2
     rounds: Annotated[Count, Field(description="How often each is measured.")] = 7
 

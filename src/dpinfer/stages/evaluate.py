@@ -128,7 +128,7 @@ def _values(name: str, cell: OpenCell, done: Run) -> Iterator[Values]:
     def one(own: tuple[Key, Any, Any], train: Records, test: Records, once: dict[str, Any]) -> Any:
         key, state, trace = own
         if of_end is not None:
-            return of_end(key, model, lambda inner: algorithm.draw(inner, state), test)
+            return of_end(key, model, lambda inner: algorithm.draw(inner, state), test, **once)
         function = module.curve if hasattr(module, "curve") else module.whole
         return function(key, model, trace, train, test, **once)
 

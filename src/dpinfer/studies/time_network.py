@@ -9,7 +9,9 @@ from numpyro.infer import SVI, Trace_ELBO
 
 from dpinfer import models
 from dpinfer.inference import dpsgd
+from dpinfer.inference.optimisers import OPTIMISERS
 from dpinfer.inference.run import keys_for, start
+from dpinfer.mechanism.aggregate import aggregate, clipped_and_noisy
 from dpinfer.mechanism.base import Mechanism
 from dpinfer.mechanism.exact import clip_only, exact
 from dpinfer.mechanism.gaussian import gaussian
@@ -20,10 +22,12 @@ from dpinfer.settings.data import Mnist
 from dpinfer.settings.model import Vae
 from dpinfer.settings.study import Stepping, TimeNetwork
 from dpinfer.studies import Row, stopwatch
-from dpinfer.types import Key, Records
+from dpinfer.tree import normal_like
+from dpinfer.types import Key, Records, Tree
 
 CLIP, NOISE_MULTIPLIER, LEARNING_RATE = 1.0, 1.5, 1e-3
 SLOW = ("vmap", "single")
+UPDATES = ("update", "mean_update")
 MICRO_BATCH = 128
 """At most so many gradients are in memory at once: 350 MB for the larger network."""
 
@@ -55,10 +59,12 @@ def _records(settings: TimeNetwork) -> Records:
 def _program(name: Stepping, settings: TimeNetwork, records: Records, length: int) -> stopwatch.Program:
     if name == "numpyro":
         return _numpyro(settings, records, length)
+    if name in UPDATES:
+        return _update(name, settings, records, length)
     cell = Dpsgd(
         data=Mnist(), model=settings.network, num_steps=length, noise_multiplier=NOISE_MULTIPLIER, delta=1e-5,
         sampler="choice" if name == "choice" else "subset", expected_batch=settings.batch, clip=CLIP,
-        learning_rate=LEARNING_RATE,
+        learning_rate=LEARNING_RATE, optimiser=settings.optimiser,
     )  # fmt: skip
     model = models.build(settings.network)
     if name in SLOW:
@@ -73,8 +79,33 @@ def _mechanism(name: Stepping, settings: TimeNetwork) -> Mechanism:
         return exact()
     if name == "clipped":
         return clip_only(CLIP)
+    if name == "mean":
+        return aggregate(CLIP, NOISE_MULTIPLIER, settings.batch, "printed")
     micro_batch = {"vmap": min(MICRO_BATCH, settings.batch), "single": 1}.get(name)
     return gaussian(CLIP, NOISE_MULTIPLIER, micro_batch)
+
+
+def _update(name: Stepping, settings: TimeNetwork, records: Records, length: int) -> stopwatch.Program:
+    """The optimiser's part of a step alone, given a mean gradient."""
+    optimiser = OPTIMISERS[settings.optimiser](LEARNING_RATE)
+    key = jax.random.key(1)
+    parameters = models.build(settings.network).init(key, records)
+    given = normal_like(key, parameters)
+
+    @jax.jit
+    def loop(parameters: Tree, given: Tree) -> Tree:
+        def one(carried: tuple[Tree, optax.OptState], step: jax.Array) -> tuple[tuple[Tree, optax.OptState], None]:
+            at, memory = carried
+            gradient = given
+            if name == "mean_update":
+                noise = normal_like(jax.random.fold_in(key, step), given)
+                gradient = clipped_and_noisy(given, noise, CLIP, NOISE_MULTIPLIER * CLIP / settings.batch**0.5)
+            change, memory = optimiser.update(gradient, memory, at)
+            return (optax.apply_updates(at, change), memory), None
+
+        return jax.lax.scan(one, (parameters, optimiser.init(parameters)), jnp.arange(length))[0][0]
+
+    return lambda: loop(parameters, given)
 
 
 def _numpyro(settings: TimeNetwork, records: Records, length: int) -> stopwatch.Program:

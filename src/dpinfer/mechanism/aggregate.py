@@ -1,0 +1,47 @@
+"""Clipping after aggregation: the update of PyVacy (2019, Eq. 4), which hides nobody. For comparisons alone."""
+
+import math
+from typing import Literal
+
+import jax
+import jax.numpy as jnp
+import optax
+
+from dpinfer.accounting.events import NonPrivate
+from dpinfer.mechanism.base import Mechanism
+from dpinfer.mechanism.per_example import plain_sum
+from dpinfer.tree import normal_like
+from dpinfer.types import Loss, Tree
+
+Form = Literal["printed", "code"]
+
+
+def aggregate(clip: float, noise_multiplier: float, expected_batch: float, form: Form) -> Mechanism:
+    """Clip the mean gradient of a batch, not that of each record, and add noise to it.
+
+    Args:
+        clip: Largest norm of the mean.
+        noise_multiplier: What the paper calls sigma.
+        expected_batch: B, which the mean divides by.
+        form: Standard deviation of the noise on the mean: sigma clip / sqrt(B) as printed, sigma clip / B in code.
+    """
+    scale = noise_multiplier * clip / (math.sqrt(expected_batch) if form == "printed" else expected_batch)
+    # Replacing a record may turn a clipped mean around.
+    effective = scale / (2 * clip)
+    reason = (
+        "the mean of a batch is clipped, not what each record adds to it: one record may move it by two clips, and "
+        f"the noise is {effective:.2g} of that"
+    )
+
+    def release(noise: Tree, loss: Loss, parameters: Tree, examples: Tree, mask: jax.Array) -> Tree:
+        total = plain_sum(loss, parameters, examples, mask)
+        # The clipped and noisy mean, times B: a mechanism releases sums.
+        return clipped_and_noisy(total, noise, clip * expected_batch, scale * expected_batch)
+
+    return Mechanism(normal_like, release, NonPrivate(reason=reason), jnp.asarray(scale * expected_batch))
+
+
+def clipped_and_noisy(gradient: Tree, noise: Tree, clip: float, noise_std: float) -> Tree:
+    """Scale a gradient down to norm `clip` as a whole, and add the noise times `noise_std`."""
+    factor = clip / jnp.maximum(optax.tree.norm(gradient), clip)
+    return jax.tree.map(lambda value, unit: factor * value + noise_std * unit, gradient, noise)
