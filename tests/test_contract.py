@@ -52,7 +52,10 @@ def build(method: Any, noise_multiplier: float | None) -> Algorithm:
     exact = EXACT.get(method.method, {}) if noise_multiplier is None else {}
     settings = method(
         **{
-            "data": Abalone(), "model": Logistic(), "num_steps": 4, "delta": 1e-5,
+            "data": Abalone(),
+            "model": Logistic(),
+            "num_steps": 4,
+            "delta": 1e-5,
             "epsilon": 1.0 if noise_multiplier else float("inf"),
             **EXAMPLES[method.method],
             **exact,

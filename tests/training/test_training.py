@@ -114,9 +114,7 @@ def test_batches_are_new_in_every_epoch_and_poisson() -> None:
 def test_the_budget_ends_an_epoch_at_the_last_step_that_it_allows() -> None:
     optimiser = dpsgd(loss, 0.1, budget=2.0, **SETTINGS)
     event = PoissonGaussian(noise_multiplier=1.3, sampling_rate=BATCH / RECORDS)
-    allowed = calibrate.num_steps(
-        2.0, 1e-5, lambda count: Repeat(event=event, count=count), "add-remove", "rdp"
-    )
+    allowed = calibrate.num_steps(2.0, 1e-5, lambda count: Repeat(event=event, count=count), "add-remove", "rdp")
     loader = Loader(optimiser, (X,), jax.random.key(1))
     state = optimiser.init(jnp.zeros(3), jax.random.key(2))
     batch = Batch((X[:1],), jnp.ones(1, bool))

@@ -60,7 +60,8 @@ def build(settings: Gan, model: Model, mechanism: Mechanism, num_records: int) -
         key_generator, key_critic = jax.random.split(key)
         parameters, moments = generator.init(key_generator)
         judging = model.init(key_critic, records)
-        return State(Player(parameters, optimiser.init(parameters)), Player(judging, optimiser.init(judging)), moments)
+        generating = Player(parameters, optimiser.init(parameters))
+        return State(generating, Player(judging, optimiser.init(judging)), moments)
 
     def random(key: Key, state: State) -> Randomness:
         key_batch, key_codes, key_noise = jax.random.split(key, 3)

@@ -29,8 +29,8 @@ def aggregate(clip: float, noise_multiplier: float, expected_batch: float, form:
     # Replacing a record may turn a clipped mean around.
     effective = scale / (2 * clip)
     reason = (
-        "the mean of a batch is clipped, not what each record adds to it: one record may move it by two clips, and "
-        f"the noise is {effective:.2g} of that"
+        "the mean of a batch is clipped, not what each record adds to it: one record may move it by two clips, "
+        f"and the noise is {effective:.2g} of that"
     )
 
     def release(noise: Tree, loss: Loss, parameters: Tree, examples: Tree, mask: jax.Array) -> Tree:

@@ -77,7 +77,8 @@ class Optimiser:
         self.accountant.spend()
         # By the steps counted, not by the state: a step taken twice from one state has its own noise.
         key = jax.random.fold_in(state.key, self.accountant.steps)
-        return State(*self._moved(state.parameters, state.memory, key, batch), state.key)
+        parameters, memory = self._moved(state.parameters, state.memory, key, batch)
+        return State(parameters, memory, state.key)
 
 
 def private(
