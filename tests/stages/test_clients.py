@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from dpinfer import experiment
+from dpinfer.accounting.ledger import BudgetExceededError
 from dpinfer.atomic import read_json, to_json
 from dpinfer.data import load
 from dpinfer.data.base import save
@@ -74,3 +75,12 @@ def test_each_client_is_booked_and_keeps_its_budget(folder: Path) -> None:
     last = read_json(folder / "calibration.json")["settings"]["last_rounds"]
     assert last[2] == 6
     assert min(last) < 6
+
+
+def test_a_client_that_would_overspend_is_refused_before_anything_is_run(folder: Path) -> None:
+    cell = experiment.open_cell(folder / "calibration.json", folder / "data.npz")
+    assert len(fit.spent(cell).clients()) == 3
+    eager = dataclasses.replace(cell.settings, last_rounds=(6, 6, 6))  # type: ignore[call-arg]
+    algorithm = experiment.build(eager, cell.dataset.num_records, cell.job["noise_multiplier"])
+    with pytest.raises(BudgetExceededError, match=r"client \d would spend epsilon .*, but its budget is \d+"):
+        fit.spent(cell._replace(settings=eager, algorithm=algorithm))

@@ -19,7 +19,7 @@ def curve(key: Key, model: Model, trace: Tree, train: Records, test: Records) ->
     """
     del key, test
     prior = prior_of(model, train["x"].shape[-1])
-    exact = exact_posterior(model, dict(train), prior)
+    exact = exact_posterior(model, train, prior)
     each = jnp.log(jax.vmap(lambda own: divergence(read(own, prior), exact))(trace["posterior"]))
     window = max(2, each.size // TAIL)
     before = jnp.arange(each.size)[:, None] - jnp.arange(window)

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from dpinfer.models.base import Model, Quadratic
+from dpinfer.types import Records
 
 LEAST_SHARE = 0.1
 """Of the prior's precision: below that no posterior is read off, whatever noise has done to it."""
@@ -48,11 +49,25 @@ def expected(likelihood: Quadratic, mean: jax.Array, variance: jax.Array) -> jax
     return shift @ mean - (mean @ curvature @ mean + jnp.diag(curvature) @ variance) / 2
 
 
-def exact_posterior(model: Model, records: dict[str, jax.Array], prior: jax.Array) -> Quadratic:
+def exact_posterior(model: Model, records: Records, prior: jax.Array) -> Quadratic:
     """Precision and precision times mean of a conjugate model's posterior, given all records."""
+    curvature, shift = together(model, records, jnp.ones(next(iter(records.values())).shape[0], bool))
+    return Quadratic(jnp.diag(prior[1]) + curvature, prior[0] + shift)
+
+
+def together(model: Model, records: Records, mask: jax.Array) -> Quadratic:
+    """The log-likelihood of those records that count, as one quadratic."""
     assert model.quadratic is not None
     each = jax.vmap(model.quadratic)(records)
-    return Quadratic(jnp.diag(prior[1]) + each.curvature.sum(0), prior[0] + each.shift.sum(0))
+    return Quadratic(*(_pairwise(jnp.where(mask.reshape(-1, *(1,) * (x.ndim - 1)), x, 0.0)) for x in each))
+
+
+def _pairwise(terms: jax.Array) -> jax.Array:
+    """Sum over the first axis by halves: rounding grows with the logarithm of its length, not with the length."""
+    while terms.shape[0] > 1:
+        terms = jnp.concatenate([terms, jnp.zeros_like(terms[: terms.shape[0] % 2])])
+        terms = terms[0::2] + terms[1::2]
+    return terms[0]
 
 
 def divergence(gaussian: Gaussian, posterior: Quadratic) -> jax.Array:

@@ -8,9 +8,9 @@ import jax.numpy as jnp
 import optax
 
 from dpinfer.inference.free_energy import gaussian_of, guide_of, loss_of, units
-from dpinfer.inference.natural import Gaussian, natural, read
+from dpinfer.inference.natural import Gaussian, natural, read, together
 from dpinfer.mechanism.per_example import plain_sum
-from dpinfer.models.base import Model, Quadratic
+from dpinfer.models.base import Model
 from dpinfer.sampling.base import take
 from dpinfer.sampling.shards import whole_shard
 from dpinfer.settings.pvi import PviClients
@@ -42,7 +42,7 @@ def build(settings: PviClients, model: Model, sizes: tuple[int, ...]) -> Local:
     ) -> jax.Array:
         del prior, unit
         cavity = fetched - factor
-        likelihood = of_shard(model, take(records, batch := shard(client)), batch.mask)
+        likelihood = together(model, take(records, batch := shard(client)), batch.mask)
         if settings.optimum == "natural":
             # Eq. 4.12. Its mean is that of no free energy's optimum where inputs are correlated.
             return cavity + jnp.stack([likelihood.shift, jnp.diag(likelihood.curvature)])
@@ -51,13 +51,6 @@ def build(settings: PviClients, model: Model, sizes: tuple[int, ...]) -> Local:
         return natural(Gaussian(mean, 1 / jnp.diag(precision)))
 
     return Local(lambda *_: (), best)
-
-
-def of_shard(model: Model, records: Records, mask: jax.Array) -> Quadratic:
-    """The log-likelihood of a client's records together, as a quadratic."""
-    assert model.quadratic is not None
-    each = jax.vmap(model.quadratic)(records)
-    return Quadratic(*(jnp.tensordot(mask.astype(part.dtype), part, axes=1) for part in each))
 
 
 def _by_gradient(settings: PviClients, model: Model, sizes: tuple[int, ...]) -> Local:

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from dpinfer import experiment
-from dpinfer.accounting.ledger import Claim, Ledger
+from dpinfer.accounting.ledger import BudgetExceededError, Claim, Ledger
 from dpinfer.atomic import replacing, to_json
 from dpinfer.data.base import Arrays
 from dpinfer.experiment import OpenCell
@@ -17,6 +17,7 @@ from dpinfer.inference.base import Algorithm
 from dpinfer.inference.checkpoint import Checkpoint
 from dpinfer.inference.run import Run, keys_for, run_seeds
 from dpinfer.provenance import Stamp
+from dpinfer.settings.pvi import PviRecords
 from dpinfer.threefry import generator
 
 PARTS = ("state", "trace")
@@ -89,7 +90,20 @@ def spent(cell: OpenCell, num_steps: int | None = None) -> Ledger:
         if noise is None
         else experiment.claim(settings, cell.dataset.num_records, noise, num_steps)
     )
-    return ledger.spend(event, settings.method, claim)
+    ledger = ledger.spend(event, settings.method, claim)
+    if isinstance(settings, PviRecords) and settings.target == "sound":
+        _refuse_overspent(ledger, [own.budget for own in settings.own])
+    return ledger
+
+
+def _refuse_overspent(ledger: Ledger, budgets: list[float | None]) -> None:
+    """Hold every client's sound epsilon against its own budget, where it has one."""
+    if all(budget is None for budget in budgets):
+        return
+    spent = [own["eps_sound"] for own in ledger.clients()] or [ledger.sound().upper] * len(budgets)
+    for client, (epsilon, budget) in enumerate(zip(spent, budgets, strict=True)):
+        if budget is not None and (epsilon is None or epsilon > budget):
+            raise BudgetExceededError(f"client {client} would spend epsilon {epsilon}, but its budget is {budget:g}")
 
 
 def load(path: Path, algorithm: Algorithm, records: Arrays) -> Run:
