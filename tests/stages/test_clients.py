@@ -82,5 +82,5 @@ def test_a_client_that_would_overspend_is_refused_before_anything_is_run(folder:
     assert len(fit.spent(cell).clients()) == 3
     eager = dataclasses.replace(cell.settings, last_rounds=(6, 6, 6))  # type: ignore[call-arg]
     algorithm = experiment.build(eager, cell.dataset.num_records, cell.job["noise_multiplier"])
-    with pytest.raises(BudgetExceededError, match=r"client \d would spend epsilon .*, but its budget is \d+"):
+    with pytest.raises(BudgetExceededError, match=r"client \d would spend epsilon .*, but has a budget of \d+"):
         fit.spent(cell._replace(settings=eager, algorithm=algorithm))
