@@ -279,3 +279,10 @@ def test_a_model_that_integrates_by_draws_is_refused() -> None:
     settings = private(model=Vae())
     with pytest.raises(InputError, match="a chain needs the likelihood itself"):
         experiment.build(settings, N, settings.given_noise)
+
+
+def test_a_chain_without_its_correction_says_so() -> None:
+    settings = Barker(batch=10, proposal_variance=0.1, epsilon=float("inf"), **COMMON)
+    bare = experiment.build(settings, N, None)
+    with pytest.raises(InputError, match="a chain needs the correction"):
+        bare.step(jax.random.key(0), bare.init(jax.random.key(1), RECORDS), RECORDS)

@@ -14,7 +14,7 @@ from dpinfer.accounting.ledger import BudgetExceededError
 from dpinfer.atomic import read_json, to_json
 from dpinfer.data import load
 from dpinfer.data.base import save
-from dpinfer.settings.pvi import Own
+from dpinfer.settings.pvi import Own, PviRecords
 from dpinfer.stages import calibrate, evaluate, fit
 from inference.shards import no_files, of_records
 
@@ -80,7 +80,8 @@ def test_each_client_is_booked_and_keeps_its_budget(folder: Path) -> None:
 def test_a_client_that_would_overspend_is_refused_before_anything_is_run(folder: Path) -> None:
     cell = experiment.open_cell(folder / "calibration.json", folder / "data.npz")
     assert len(fit.spent(cell).clients()) == 3
-    eager = dataclasses.replace(cell.settings, last_rounds=(6, 6, 6))  # type: ignore[call-arg]
+    assert isinstance(cell.settings, PviRecords)
+    eager = dataclasses.replace(cell.settings, last_rounds=(6, 6, 6))
     algorithm = experiment.build(eager, cell.dataset.num_records, cell.job["noise_multiplier"])
-    with pytest.raises(BudgetExceededError, match=r"client \d would spend epsilon .*, but has a budget of \d+"):
+    with pytest.raises(BudgetExceededError, match=r"client \d would spend epsilon .*, but its budget is \d+"):
         fit.spent(cell._replace(settings=eager, algorithm=algorithm))

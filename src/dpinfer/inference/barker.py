@@ -60,7 +60,11 @@ class Estimate(NamedTuple):
 
 
 def build(
-    settings: Barker, model: Model, noise_multiplier: float | None, correction: Correction, num_records: int
+    settings: Barker,
+    model: Model,
+    noise_multiplier: float | None,
+    correction: Correction | None,
+    num_records: int,
 ) -> Algorithm:
     """Build the chain: private if there is a noise multiplier, which the batch has fixed."""
     require_size(num_records, settings.batch)

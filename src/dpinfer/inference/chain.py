@@ -77,13 +77,15 @@ def noise(key: Key) -> Noise:
 
 
 def is_accepted(
-    mean: jax.Array, variance: jax.Array, drawn: Noise, fitted: Correction, log_prior_ratio: jax.Array
+    mean: jax.Array, variance: jax.Array, drawn: Noise, fitted: Correction | None, log_prior_ratio: jax.Array
 ) -> jax.Array:
     """Barker's test: N(mean, variance) + V_cor + log prior ratio > 0.
 
     The normal draw alone sees the records; what joins it afterwards does not. Where the prior does not allow a
     move, its ratio is minus infinity or undefined, and the move is refused.
     """
+    if fitted is None:
+        raise InputError("a chain needs the correction that makes its noise logistic, and was built without one")
     released = mean + jnp.sqrt(variance) * drawn.normal
     return released + correction.draw(fitted, drawn.correction) + log_prior_ratio > 0
 

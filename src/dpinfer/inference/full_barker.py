@@ -35,7 +35,11 @@ class Randomness(NamedTuple):
 
 
 def build(
-    settings: FullBarker, model: Model, noise_multiplier: float | None, correction: Correction, num_records: int
+    settings: FullBarker,
+    model: Model,
+    noise_multiplier: float | None,
+    correction: Correction | None,
+    num_records: int,
 ) -> Algorithm:
     """Build the chain: private if there is a noise multiplier."""
     proposal = proposal_of(settings)

@@ -103,7 +103,7 @@ def _refuse_overspent(ledger: Ledger, budgets: list[float | None]) -> None:
     spent = [own["eps_sound"] for own in ledger.clients()] or [ledger.sound().upper] * len(budgets)
     for client, (epsilon, budget) in enumerate(zip(spent, budgets, strict=True)):
         if budget is not None and (epsilon is None or epsilon > budget):
-            raise BudgetExceededError(f"client {client} would spend epsilon {epsilon}, but has a budget of {budget}")
+            raise BudgetExceededError(f"client {client} would spend epsilon {epsilon}, but its budget is {budget}")
 
 
 def load(path: Path, algorithm: Algorithm, records: Arrays) -> Run:
