@@ -60,7 +60,8 @@ def note(metrics: pd.DataFrame) -> str:
         return f"{scales} scale"
     standin = " · synthetic stand-in data" if metrics["standin"].any() else ""
     # Beside studies, which have no seeds, the column holds floats.
-    return f"{scales} scale · {int(metrics['seed'].max()) + 1} seeds{standin}"
+    count = int(metrics["seed"].max()) + 1
+    return f"{scales} scale · {count} seed{'s' if count > 1 else ''}{standin}"
 
 
 def _save(figure: Figure, path: Path) -> None:
