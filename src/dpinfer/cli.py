@@ -17,6 +17,7 @@ COMMANDS = {
     "rate": "find the largest sampling rate or batch for a budget",
     "accountants": "compare all accountants on one run",
     "barker": "bound the epsilon of a chain of Barker tests (DP-MCMC)",
+    "own": "fit your own NumPyro model to your own table, privately",
     "advise": "weigh privacy against noise for a data set, and see what an attacker gains",
 }
 STAGES = {

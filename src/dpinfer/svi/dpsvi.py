@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import jax
 import jax.numpy as jnp
+import optax
 from numpyro.infer import SVI
 from numpyro.infer.svi import SVIRunResult, SVIState
 
@@ -31,7 +32,7 @@ from dpinfer.svi.arguments import (
     typed,
 )
 from dpinfer.svi.parts import mechanism_of, sampled, sampler_of
-from dpinfer.svi.step import Info, Problem, algorithm_of, take_step
+from dpinfer.svi.step import Info, Problem, algorithm_of, record_loss, take_step
 from dpinfer.types import Key
 
 
@@ -241,6 +242,13 @@ class DPSVI(SVI):
         problem = self._problem(self._view, {**kwargs, **self.static_kwargs}, num_records)
         example = jax.tree.map(lambda leaf: jnp.zeros_like(leaf[:1]), args)
         return algorithm_of(problem, svi_state.optim_state, sampler, example)
+
+    def gradient_norms(self, rng_key: Key, svi_state: SVIState, *args: Any, **kwargs: Any) -> jax.Array:
+        """(records,) norms of the gradients of some records before clipping: for your own eyes, not private."""
+        gradient = jax.grad(record_loss(self._problem(self._view, {**kwargs, **self.static_kwargs}, None)))
+        parameters = self.optim.get_params(svi_state.optim_state)
+        examples = (jax.random.split(typed(rng_key), length(args)), jax.tree.map(jnp.asarray, args))
+        return jax.lax.map(lambda own: optax.tree.norm(gradient(parameters, own)), examples)
 
     def get_epsilon(
         self,

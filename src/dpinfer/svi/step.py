@@ -12,7 +12,7 @@ from dpinfer.inference.alone import View, loss_of
 from dpinfer.inference.base import Algorithm
 from dpinfer.mechanism.base import Mechanism
 from dpinfer.sampling.base import Batch, Sampler
-from dpinfer.types import Key, Tree
+from dpinfer.types import Key, Loss, Tree
 
 
 class Problem(NamedTuple):
@@ -67,16 +67,9 @@ def take_step(
     problem: Problem, key: Key, noise: Tree, state: Any, batch: Any, mask: jax.Array, expected: float
 ) -> tuple[Any, Info]:
     """Move the optimiser's state by the released gradient on a batch, divided by the expected size of batches."""
-    share = loss_of(
-        problem.elbo, problem.model, problem.guide, problem.view, problem.constants, problem.num_records
-    )
     size = mask.shape[0]
     keys = jnp.repeat(key[None], size) if problem.shared_draw else jax.random.split(key, size)
-
-    def loss(parameters: Tree, example: tuple[Key, Any]) -> jax.Array:
-        own, record = example
-        return share(own, problem.constrain(parameters), record)
-
+    loss = record_loss(problem)
     parameters = problem.optim.get_params(state)
     weight = problem.num_records * problem.view.observations / expected
     released = problem.mechanism.release(noise, loss, parameters, (keys, batch), mask)
@@ -86,6 +79,19 @@ def take_step(
     # Optimisers of optax ask for a value of the loss; those that would use it have been refused.
     moved = problem.optim.update(gradient, state, value=jnp.zeros(()))
     return moved, Info(weight * jnp.where(mask, losses, 0).sum(), finite)
+
+
+def record_loss(problem: Problem) -> Loss:
+    """What is differentiated for each record: a function of parameters and of (key, record)."""
+    share = loss_of(
+        problem.elbo, problem.model, problem.guide, problem.view, problem.constants, problem.num_records
+    )
+
+    def loss(parameters: Tree, example: tuple[Key, Any]) -> jax.Array:
+        own, record = example
+        return share(own, problem.constrain(parameters), record)
+
+    return loss
 
 
 def _is_finite(tree: Tree) -> jax.Array:

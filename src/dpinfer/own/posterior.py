@@ -1,0 +1,185 @@
+"""The private fit of one's own model, its draws, and what may be asked about it."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from numpyro.infer import Predictive, Trace_ELBO
+from numpyro.infer.svi import SVIRunResult
+
+from dpinfer.accounting.events import Adjacency, Event, Repeat
+from dpinfer.accounting.ledger import Ledger
+from dpinfer.errors import InputError
+from dpinfer.own.program import COUNT, Program, Records, bind
+from dpinfer.svi import DPSVI
+from dpinfer.svi.parts import sampler_of
+from dpinfer.threefry import generator
+from dpinfer.types import Key
+
+LOOKED_AT = 1000
+"""So many records' gradients are looked at for diagnostics."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What the user asks for.
+
+    Attributes:
+        epsilon: Largest epsilon.
+        delta: Its delta.
+        adjacency: Which tables count as neighbours.
+        num_steps: Steps of the optimiser.
+        expected_batch: Expected number of records in a batch.
+        clip: Largest norm of one record's gradient.
+        learning_rate: Step size of Adam.
+        key: For everything that is random. Whoever knows it can take the noise off again.
+        draws: From the posterior.
+    """
+
+    epsilon: float
+    delta: float
+    adjacency: Adjacency = "add-remove"
+    num_steps: int = 2000
+    expected_batch: float = 100
+    clip: float = 1.0
+    learning_rate: float = 1e-2
+    draws: int = 1000
+    key: Key
+
+
+class Planned(NamedTuple):
+    """A calibrated fit that has not begun.
+
+    Attributes:
+        svi: The inference, whose noise is calibrated.
+        ledger: What it will cost.
+    """
+
+    svi: DPSVI
+    ledger: Ledger
+
+
+class Fitted(NamedTuple):
+    """The end of a fit; of it, parameters and draws are private.
+
+    Attributes:
+        result: Parameters and losses.
+        draws: From the posterior, by the names of the sites.
+        diagnostics: Numbers by name, which no epsilon covers.
+    """
+
+    result: SVIRunResult
+    draws: dict[str, np.ndarray]
+    diagnostics: dict[str, float]
+
+
+def plan(program: Program, records: Records, request: Request) -> Planned:
+    """Find the noise, and book what the fit will cost."""
+    size = len(records.values[0])
+    batch = min(request.expected_batch, size)
+    bound = bind(program, records)
+    svi = DPSVI.calibrated(
+        bound.model, bound.guide, optax.adam(request.learning_rate), Trace_ELBO(), request.clip,
+        epsilon=request.epsilon, delta=request.delta, num_records=size, num_steps=request.num_steps,
+        expected_batch=batch, adjacency=request.adjacency,
+    )  # fmt: skip
+    sampler = sampler_of("poisson", size, batch, request.num_steps)
+    event: Event = Repeat(event=sampler.event(svi.mechanism.event), count=request.num_steps)
+    ledger = Ledger(
+        adjacency=request.adjacency, delta=request.delta, budget=request.epsilon,
+        generator=generator(request.key),
+    )  # fmt: skip
+    return Planned(svi, ledger.spend(event, "private posterior"))
+
+
+def fit(planned: Planned, records: Records, request: Request) -> Fitted:
+    """Run the inference and draw from the posterior."""
+    svi = planned.svi
+    key_run, key_draw, key_look = jax.random.split(request.key, 3)
+    result = svi.run(key_run, request.num_steps, *records.values)
+    draws = Predictive(svi.guide, params=result.params, num_samples=request.draws)(
+        key_draw, *(value[:1] for value in records.values)
+    )
+    # A guide's own auxiliary site, which holds all others in one vector.
+    kept = {name: np.asarray(value) for name, value in draws.items() if not name.startswith("_auto")}
+    return Fitted(result, kept, _diagnosed(planned, records, result, key_look, request))
+
+
+def check(program: Program, records: Records, fitted: Fitted, key: jax.Array) -> list[dict[str, Any]]:
+    """Means and spreads of the outcomes in the records, and of those that the posterior predicts for them.
+
+    For your own eyes: what is said of the records here is not private.
+    """
+    rows = []
+    drawn = _predicted(program, records, fitted, key, keep=records.outcomes)
+    for name, value in zip(records.names, records.values, strict=True):
+        if name not in drawn:
+            continue
+        replicas = np.asarray(drawn[name], np.float64)
+        for statistic in (np.mean, np.std):
+            each = statistic(replicas.reshape(replicas.shape[0], -1), axis=1)
+            low, high = np.quantile(each, (0.05, 0.95))
+            rows.append(
+                {"outcome": name, "statistic": statistic.__name__, "records": float(statistic(value)),
+                 "predicted": float(each.mean()), "low": float(low), "high": float(high)}
+            )  # fmt: skip
+    return rows
+
+
+def twin(program: Program, records: Records, fitted: Fitted, key: jax.Array) -> dict[str, np.ndarray]:
+    """A table of as many records, drawn from the posterior predictive: it costs nothing more.
+
+    Only models of all columns have one, whose parameters may all be left out.
+    """
+    refuse_without_twin(records)
+    once = {name: value[:1] for name, value in fitted.draws.items()}
+    drawn = _predicted(program, records, fitted._replace(draws=once), key, keep=records.names)
+    missing = [name for name in records.names if name not in drawn]
+    if missing:
+        raise InputError(f"the model has no site {missing[0]}: a site should bear the name of its column")
+    return {name: np.asarray(drawn[name][0]) for name in records.names}
+
+
+def refuse_without_twin(records: Records) -> None:
+    """Stop where the model cannot draw a table of its own."""
+    if records.outcomes != records.names or not records.counted:
+        raise InputError(
+            "a synthetic twin needs a model of all its columns: each parameter None by default, and a parameter "
+            f"{COUNT} for their number"
+        )
+
+
+def _predicted(
+    program: Program, records: Records, fitted: Fitted, key: jax.Array, keep: tuple[str, ...]
+) -> dict[str, Any]:
+    inputs = {
+        name: value
+        for name, value in zip(records.names, records.values, strict=True)
+        if name not in records.outcomes
+    }
+    predictive = Predictive(program.model, posterior_samples=fitted.draws, return_sites=list(keep))
+    count = {COUNT: len(records.values[0])} if records.counted and not inputs else {}
+    return dict(predictive(key, **inputs, **count))
+
+
+def _diagnosed(
+    planned: Planned, records: Records, result: SVIRunResult, key: jax.Array, request: Request
+) -> dict[str, float]:
+    """How much is clipped, and how the clipped gradient of a batch compares with its noise, at the end."""
+    looked_at = min(LOOKED_AT, len(records.values[0]))
+    norms = planned.svi.gradient_norms(key, result.state, *(value[:looked_at] for value in records.values))
+    size = sum(leaf.size for leaf in jax.tree.leaves(result.params))
+    noise = planned.svi.dp_scale * request.clip * math.sqrt(size)
+    kept = float(jnp.minimum(norms, request.clip).mean()) * min(request.expected_batch, len(records.values[0]))
+    return {
+        "clipped_share": float((norms > request.clip).mean()),
+        "median_norm": float(jnp.median(norms)),
+        # If all records of a batch pulled the same way.
+        "signal_to_noise_at_most": kept / noise,
+        "first_loss": float(result.losses[0]),
+        "last_loss": float(result.losses[-len(result.losses) // 10 :].mean()),
+    }
