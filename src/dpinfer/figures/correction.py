@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dpinfer.figures.curves import plain_curve
-from dpinfer.figures.style import COLUMN_WIDTH
+from dpinfer.figures.style import COLUMN_WIDTH, legend_above
 
 NAMES = {"mixture": "Gaussian mixture", "ridge": "ridge regression"}
 SHOWN = 2.0
@@ -40,5 +40,5 @@ def sampled(metrics: pd.DataFrame, metric: str) -> tuple[Figure, Axes]:
         x = np.sort(own["x"].unique())
         axes.plot(x, 1 / (1 + np.exp(-x)), ":", color="black", label="logistic")
     axes.set(xlabel="$x$", xlim=(-7.5, 7.5))
-    axes.legend(loc="upper left")
+    legend_above(axes, ncols=2)
     return figure, axes
