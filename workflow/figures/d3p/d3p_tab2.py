@@ -38,7 +38,7 @@ def draw(metrics: pd.DataFrame, published: pd.DataFrame | None) -> Figure:
         program = "private" if private else "exact"
         own = times[(times["arm"] == network) & (times["program"] == program)]["value"] * steps / 1000
         below.plot([place] * len(own), own, "o", ms=3, color=COLOURS[private])
-    relative = published.assign(scale=published.set_index(["data", "private"]).index.map(scale))
+    relative = published.assign(scale=published.set_index(["data", "private"]).index.map(scale.to_dict()))
     _overlay(above, relative, places, "loss")
     _overlay(below, published.assign(scale=1.0), places, "seconds")
     _name(above)
