@@ -33,8 +33,8 @@ format: $(READY)  ## Bring all code into its standard form
 figures: $(READY)  ## Redraw what is out of date of the figures, and what they need
 	@$(RUN) figures $(ARGS)
 
-report: run  ## Write results/report.html, one self-contained page
-	@$(BIN)/snakemake --report results/report.html --quiet all
+report: $(READY)  ## Write results/report.html, one page with the scorecard and every figure, and what it needs
+	@$(RUN) results/report.html $(ARGS)
 
 smoke: $(READY)  ## Run the whole pipeline at smoke scale (results/smoke)
 	@$(RUN) --config scale=smoke $(ARGS)

@@ -16,7 +16,7 @@ rule all:
     default_target: True
     input:
         PLAN.targets(),
-        f"{PLAN.results}/scorecard.csv",
+        f"{PLAN.results}/report.html",
 
 
 include: "workflow/rules/data.smk"

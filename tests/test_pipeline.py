@@ -13,7 +13,7 @@ import pytest
 from checkout import CONFIG, Checkout, copy_project
 
 EXPERIMENT = "config/experiments/dpvi/abalone_descent.yaml"
-ONE_OF_EACH = {"evaluate": 1, "figure": 1, "table": 1, "scorecard": 1, "all": 1}
+ONE_OF_EACH = {"evaluate": 1, "figure": 1, "table": 1, "scorecard": 1, "report": 1, "all": 1}
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +61,7 @@ def test_every_stage_leaves_its_artifact(finished: Checkout) -> None:
         "tables/abalone_descent.md",
         "scorecard.csv",
         "scorecard.md",
+        "report.html",
     } <= made
     assert not [name for name in made if Path(name).name.startswith(".")], "a temporary file was left"
 
@@ -89,7 +90,7 @@ def test_a_figure_script_redraws_its_figure_only(finished: Checkout) -> None:
     with Edited(
         finished, "workflow/figures/dpvi/abalone_descent.py", "(COLUMN_WIDTH, 2.4)", "(COLUMN_WIDTH, 2.5)"
     ):
-        assert finished.pending() == {"figure": 1, "all": 1}
+        assert finished.pending() == {"figure": 1, "report": 1, "all": 1}
 
 
 def test_a_metric_reruns_no_fit(finished: Checkout) -> None:

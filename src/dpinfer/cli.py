@@ -31,6 +31,7 @@ STAGES = {
     "figure": "draw a figure from metrics",
     "table": "summarise an experiment's metrics as a table",
     "scorecard": "hold every claim of the papers against the metrics",
+    "report": "write one page with the scorecard and every figure",
     "schema": "write the JSON schemas of the config files",
 }
 GROUPS = {"for you": COMMANDS, "stages of the pipeline": STAGES}

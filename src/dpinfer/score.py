@@ -55,6 +55,7 @@ def score(
         "reason": obstacle or claim.reason,
         "eps_paper": _range(rows, "eps_paper"),
         "eps_sound": _range(rows, "eps_sound"),
+        "experiments": ", ".join(sorted({selection.experiment for selection in selections})),
         "scale": ", ".join(sorted({scale for chosen in rows for scale in chosen["scale"]})),
     }
 

@@ -1,4 +1,4 @@
-# Hold every claim against the metrics.
+# Hold every claim against the metrics, and show all on one page.
 
 
 rule scorecard:
@@ -25,3 +25,26 @@ rule scorecard:
     shell:
         "python -m dpinfer scorecard --claims {input.claims:q} --tables {input.tables:q}"
         " --metrics {input.metrics:q} --code {params.code} --output {output.csv:q} 2> {log:q}"
+
+
+rule report:
+    input:
+        scorecard=f"{PLAN.results}/scorecard.csv",
+        figures=[f"{PLAN.results}/figures/{figure}.png" for figure in PLAN.figures()],
+    output:
+        page=f"{PLAN.results}/report.html",
+        stamp=f"{PLAN.results}/report.json",
+    log:
+        f"{PLAN.results}/logs/report.log",
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        papers=contents(PLAN),
+        code=PLAN.code("report"),
+    shell:
+        "python -m dpinfer report {params.papers:q} --scorecard {input.scorecard:q} --figures {input.figures:q}"
+        " --code {params.code} --output {output.page:q} 2> {log:q}"

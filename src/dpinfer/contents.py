@@ -1,0 +1,30 @@
+"""The contents of the report: papers with their titles, experiments and figures, each figure with its caption."""
+
+import ast
+from typing import Any
+
+from dpinfer.atomic import to_json
+from dpinfer.plan import Plan
+from dpinfer.settings.chosen import Planned
+
+
+def contents(plan: Plan) -> str:
+    """All papers of a plan, as JSON for `dpinfer report`."""
+    return to_json([_paper(plan, paper) for paper in plan.papers])
+
+
+def _paper(plan: Plan, paper: str) -> dict[str, Any]:
+    own = [planned for planned in plan.experiments.values() if planned.paper == paper]
+    title = plan.claims[paper].title if paper in plan.claims else paper
+    return {"name": paper, "title": title, "experiments": [_experiment(plan, planned) for planned in own]}
+
+
+def _experiment(plan: Plan, planned: Planned) -> dict[str, Any]:
+    settings = planned.settings
+    figures = [{"name": figure, "caption": _caption(plan, figure)} for figure in settings.figures]
+    return {"name": planned.name, "title": settings.title, "where": settings.where, "figures": figures}
+
+
+def _caption(plan: Plan, figure: str) -> str:
+    """What the script says of itself."""
+    return ast.get_docstring(ast.parse(plan.script(figure).read_text(encoding="utf-8"))) or figure

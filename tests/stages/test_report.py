@@ -1,0 +1,96 @@
+"""The report: one page that needs nothing else, with every figure and every claim."""
+
+import base64
+import json
+from argparse import Namespace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from dpinfer.stages import report
+
+PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+FIGURES = [{"name": "f", "caption": "x < y."}]
+EXPERIMENT = {"name": "one", "title": "Accuracy", "where": "Fig. 1", "figures": FIGURES}
+PAPERS = [{"name": "dpvi", "title": "A & B", "experiments": [EXPERIMENT]}]
+ROW = {
+    "paper": "dpvi", "where": "Fig. 1", "published": "0.5", "ours": "0.4", "eps_paper": "", "eps_sound": "",
+    "reason": "", "experiments": "one", "scale": "smoke",
+}  # fmt: skip
+CARD = pd.DataFrame(
+    [
+        {**ROW, "id": "a", "statement": "It is <high>.", "verdict": "reproduced"},
+        {**ROW, "id": "b", "statement": "It is low.", "verdict": "differs", "reason": "Because.", "eps_paper": "1",
+         "eps_sound": "2.5"},
+        {**ROW, "id": "c", "statement": "A diagram.", "verdict": "not testable here", "experiments": ""},
+    ]
+)  # fmt: skip
+
+
+class Seen(HTMLParser):
+    """What a page shows, links to and asks for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.text: list[str] = []
+        self.sources: list[str] = []
+        self.links: list[str] = []
+        self.ids: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        own = dict(attrs)
+        if tag not in ("meta", "img"):
+            self.open.append(tag)
+        self.sources += [value for name, value in attrs if name in ("src", "srcset") and value]
+        self.links += [value for name, value in attrs if name == "href" and value]
+        self.ids |= {own["id"] or ""} if "id" in own else set()
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+@pytest.fixture
+def seen(tmp_path: Path) -> Seen:
+    (tmp_path / "f.png").write_bytes(PIXEL)
+    CARD.to_csv(tmp_path / "card.csv", index=False)
+    report.main(
+        Namespace(
+            papers=json.dumps(PAPERS), scorecard=tmp_path / "card.csv", figures=[tmp_path / "f.png"],
+            output=tmp_path / "report.html", code="none",
+        )
+    )  # fmt: skip
+    reader = Seen()
+    reader.feed((tmp_path / "report.html").read_text(encoding="utf-8"))
+    return reader
+
+
+def test_the_page_is_whole_and_needs_nothing_else(seen: Seen) -> None:
+    assert seen.open == []
+    assert len(seen.sources) == 1
+    assert base64.b64decode(seen.sources[0].removeprefix("data:image/png;base64,")) == PIXEL
+    assert seen.links
+    assert all(link.startswith("#") and link[1:] in seen.ids for link in seen.links)
+
+
+def test_every_claim_is_there_once_with_its_verdict_and_reason(seen: Seen) -> None:
+    text = " ".join(seen.text)
+    for statement in ("It is <high>.", "It is low.", "A diagram."):
+        assert text.count(statement) == 1
+    assert "Because." in text
+    assert "x < y." in text
+    assert "A & B" in text
+
+
+def test_the_start_counts_verdicts_and_the_end_compares_epsilons(seen: Seen) -> None:
+    summary = "".join(seen.text).split("A & B")[1]
+    assert summary.startswith("111")
+    accounting = "".join(seen.text).rpartition("claimedsound")[2]
+    assert accounting.strip() == "b12.5"
