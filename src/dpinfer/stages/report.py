@@ -39,8 +39,9 @@ def main(arguments: argparse.Namespace) -> None:
     stamp = Stamp(arguments.code)
     papers = from_json(arguments.papers)
     card = pd.read_csv(arguments.scorecard, dtype=str).fillna("")
+    figures = {path.stem: path for path in arguments.figures}
     with replacing(arguments.output) as temporary:
-        temporary.write_text("\n".join(page(papers, card, {path.stem: path for path in arguments.figures})), encoding="utf-8")
+        temporary.write_text("\n".join(page(papers, card, figures)), encoding="utf-8")
     stamp.write(arguments.output.with_suffix(".json"), papers=[paper["name"] for paper in papers])
 
 
