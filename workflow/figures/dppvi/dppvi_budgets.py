@@ -5,7 +5,7 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from dpinfer.figures.rounds import LOG_KL, band
-from dpinfer.figures.style import COLUMN_WIDTH
+from dpinfer.figures.style import COLUMN_WIDTH, legend_above
 
 NAMES = {"own": "budgets of their own", "alike": "the smallest for all"}
 
@@ -21,5 +21,5 @@ def draw(metrics: pd.DataFrame, published: pd.DataFrame | None) -> Figure:
         rows = metrics[(metrics["metric"] == "log_kl") & (metrics["arm"] == arm)]
         band(right, rows, "step", name, f"C{number}")
     right.set(xlabel="server rounds", ylabel=LOG_KL)
-    right.legend()
+    legend_above(right)
     return figure
