@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from browser import CHROMIUM, PHONE, look
 from checkout import CONFIG, Checkout, copy_project
 
 EXPERIMENT = "config/experiments/dpvi/abalone_descent.yaml"
@@ -172,7 +173,7 @@ def test_one_paper_is_a_target(checkout: Checkout) -> None:
     assert "scorecard" not in pending
 
 
-def test_the_whole_pipeline_runs_at_smoke_scale(checkout: Checkout) -> None:
+def test_the_whole_pipeline_runs_at_smoke_scale(checkout: Checkout, tmp_path: Path) -> None:
     checkout.snakemake(config=("experiments=all",))
     results = checkout.root / "results/smoke"
     card = pd.read_csv(results / "scorecard.csv")
@@ -180,3 +181,8 @@ def test_the_whole_pipeline_runs_at_smoke_scale(checkout: Checkout) -> None:
     for script in (checkout.root / "workflow/figures").glob("*/*.py"):
         assert (results / f"figures/{script.stem}.pdf").stat().st_size > 1000, script
     assert checkout.pending(config=("experiments=all",)) == {}
+    if CHROMIUM is not None:
+        told = look(results / "report.html", tmp_path)
+        assert told["images"] == len(list((results / "figures").glob("*.png")))
+        assert told["missing"] == 0
+        assert told["width"] <= PHONE

@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from browser import CHROMIUM, PHONE, look
 from dpinfer.stages import report
 
 PIXEL = base64.b64decode(
@@ -58,7 +59,7 @@ class Seen(HTMLParser):
 
 
 @pytest.fixture
-def seen(tmp_path: Path) -> Seen:
+def written(tmp_path: Path) -> Path:
     (tmp_path / "f.png").write_bytes(PIXEL)
     CARD.to_csv(tmp_path / "card.csv", index=False)
     report.main(
@@ -67,8 +68,13 @@ def seen(tmp_path: Path) -> Seen:
             output=tmp_path / "report.html", code="none",
         )
     )  # fmt: skip
+    return tmp_path / "report.html"
+
+
+@pytest.fixture
+def seen(written: Path) -> Seen:
     reader = Seen()
-    reader.feed((tmp_path / "report.html").read_text(encoding="utf-8"))
+    reader.feed(written.read_text(encoding="utf-8"))
     return reader
 
 
@@ -94,3 +100,10 @@ def test_the_start_counts_verdicts_and_the_end_compares_epsilons(seen: Seen) -> 
     assert summary.startswith("111")
     accounting = "".join(seen.text).rpartition("claimedsound")[2]
     assert accounting.strip() == "b12.5"
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
+def test_a_browser_shows_it_offline_on_a_phone(written: Path, tmp_path: Path) -> None:
+    told = look(written, tmp_path)
+    assert told.pop("width") <= PHONE
+    assert told == {"images": 1, "missing": 0, "dead": [], "errors": []}

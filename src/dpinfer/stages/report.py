@@ -53,7 +53,7 @@ def page(papers: Sequence[dict[str, Any]], card: pd.DataFrame, figures: Mapping[
     yield "<h1>What five papers claim, recomputed</h1>"
     names = [*(paper["name"] for paper in papers), "accounting"]
     links = [f'<a href="#{name}">{escape(name)}</a>' for name in names]
-    yield f"<nav>{''.join(links)}</nav>"
+    yield f"<nav>{' '.join(links)}</nav>"
     yield _summary(papers, card)
     for paper in papers:
         own = card[card["paper"] == paper["name"]]
