@@ -175,3 +175,19 @@ def test_wishes_that_cannot_be_are_refused(refuse: Refuse) -> None:
     assert "--steps is 0, but should be positive" in refuse(SIMPLE, GOOD, "--steps", "0")
     assert "a synthetic twin needs a model of all its columns" in refuse(SIMPLE, GOOD, "--synthetic")
     assert "epsilon" in refuse(SIMPLE, GOOD, "--epsilon", "-1")
+
+
+def test_draws_of_a_guide_that_looks_at_records_tell_none_of_them(tmp_path: Path) -> None:
+    """A guide that shifts its draws by the records it is shown is shown zeros once training is over."""
+    (tmp_path / "model.py").write_text(
+        SIMPLE
+        + "import jax.numpy as jnp\n"
+        + "def guide(x, y=None):\n"
+        + "    at = numpyro.param('at', jnp.zeros(x.shape[1]))\n"
+        + "    numpyro.sample('w', dist.Normal(at + 1e-9 * x[0], 1e-6).to_event(1))\n"
+    )
+    (tmp_path / "table.csv").write_text("a,b,y\n" + "1e9,2e9,0\n" * 50 + "3e9,4e9,1\n" * 50)
+    line = ["own", str(tmp_path / "model.py"), str(tmp_path / "table.csv"), *TARGET, "--output", str(tmp_path / "out")]
+    assert cli.main([*line, "--steps", "1", "--clip", "1e-3", "--learning-rate", "1e-6"]) == 0
+    with np.load(tmp_path / "out/posterior.npz") as draws:
+        assert np.abs(draws["w"]).max() < 0.01

@@ -101,9 +101,9 @@ def fit(planned: Planned, records: Records, request: Request) -> Fitted:
     svi = planned.svi
     key_run, key_draw, key_look = jax.random.split(request.key, 3)
     result = svi.run(key_run, request.num_steps, *records.values)
-    draws = Predictive(svi.guide, params=result.params, num_samples=request.draws)(
-        key_draw, *(value[:1] for value in records.values)
-    )
+    # The guide is called for what it draws, not for a record: none may enter here, where there is no noise.
+    nobody = [np.zeros_like(value[:1]) for value in records.values]
+    draws = Predictive(svi.guide, params=result.params, num_samples=request.draws)(key_draw, *nobody)
     # A guide's own auxiliary site, which holds all others in one vector.
     kept = {name: np.asarray(value) for name, value in draws.items() if not name.startswith("_auto")}
     return Fitted(result, kept, _diagnosed(planned, records, result, key_look, request))
