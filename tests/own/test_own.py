@@ -187,7 +187,8 @@ def test_draws_of_a_guide_that_looks_at_records_tell_none_of_them(tmp_path: Path
         + "    numpyro.sample('w', dist.Normal(at + 1e-9 * x[0], 1e-6).to_event(1))\n"
     )
     (tmp_path / "table.csv").write_text("a,b,y\n" + "1e9,2e9,0\n" * 50 + "3e9,4e9,1\n" * 50)
-    line = ["own", str(tmp_path / "model.py"), str(tmp_path / "table.csv"), *TARGET, "--output", str(tmp_path / "out")]
-    assert cli.main([*line, "--steps", "1", "--clip", "1e-3", "--learning-rate", "1e-6"]) == 0
+    files = [str(tmp_path / name) for name in ("model.py", "table.csv")]
+    options = ["--steps", "1", "--clip", "1e-3", "--learning-rate", "1e-6", "--output", str(tmp_path / "out")]
+    assert cli.main(["own", *files, *TARGET, *options]) == 0
     with np.load(tmp_path / "out/posterior.npz") as draws:
         assert np.abs(draws["w"]).max() < 0.01
