@@ -10,6 +10,7 @@ such gradients with weights, follow from inputs and g alone (see `dpinfer.mechan
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, NamedTuple, Protocol
 
 import jax
@@ -178,10 +179,16 @@ def patches(x: jax.Array, kernel: int, stride: int, padded: bool = True) -> jax.
 
 
 def largest(x: jax.Array, window: int) -> jax.Array:
-    """The largest value of every window of an image (max-pooling with stride 1): it has no parameters."""
-    height, width = (side - window + 1 for side in x.shape[1:3])
-    shifted = [x[:, i : i + height, j : j + width] for i in range(window) for j in range(window)]
-    return jnp.stack(shifted).max(0)
+    """The largest value of every window of an image (max-pooling with stride 1): it has no parameters.
+
+    First down the columns, then along the rows, by pairs: the gradient of one maximum over a stack takes sixty
+    times as long on a CPU.
+    """
+    for axis in (1, 2):
+        length = x.shape[axis] - window + 1
+        shifted = [jax.lax.slice_in_dim(x, start, start + length, axis=axis) for start in range(window)]
+        x = reduce(jnp.maximum, shifted)
+    return x
 
 
 def _positions(x: jax.Array) -> jax.Array:
