@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     understood, others = parser.parse_known_args(chosen.rest)
     if others and not hasattr(understood, "others"):
         parser.error(f"unrecognized arguments: {' '.join(others)}")
-    understood.others = others
+    understood.others, understood.device = others, chosen.device
     try:
         machine.require(chosen.device)
         code = stage.main(understood) or 0

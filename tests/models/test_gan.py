@@ -10,6 +10,7 @@ import pytest
 from dpinfer import experiment, models
 from dpinfer.inference.gan import State
 from dpinfer.models.gan import discriminator_of, generator_of
+from dpinfer.models.layers import torch_init
 from dpinfer.settings.cell import Gan as Method
 from dpinfer.settings.data import Mnist
 from dpinfer.settings.model import Gan
@@ -63,7 +64,7 @@ def test_generated_images_depend_on_their_own_codes_alone() -> None:
 
 def test_the_discriminators_loss_is_the_mean_of_both_cross_entropies() -> None:
     network = discriminator_of(SMALL)
-    parameters = network.torch_init(jax.random.key(0))
+    parameters = torch_init(network.layers, jax.random.key(0))
     real = records(1)["x"][:5]
     fake = jax.random.uniform(jax.random.key(2), (5, 9), minval=-1)
 

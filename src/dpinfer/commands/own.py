@@ -8,6 +8,7 @@ values of columns of text. What is written may be released, but for the folder `
 import argparse
 from pathlib import Path
 
+from dpinfer import machine
 from dpinfer.accounting.events import ADJACENCIES
 
 
@@ -35,4 +36,5 @@ def main(arguments: argparse.Namespace) -> None:
     # NumPyro is imported only where it is used, so that help is quick.
     from dpinfer.own import session
 
+    machine.require(arguments.device)
     session.run(arguments)

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from dpinfer.models.base import Model
-from dpinfer.models.classifier import scaled
+from dpinfer.models.classifier import centred
 from dpinfer.posterior import judge
 from dpinfer.types import Key, Records, Tree
 
@@ -35,7 +35,7 @@ def metric(
     """
     images = model.predict(key, sample(key), test)
     chances, made = judge.look(reference, images)
-    _, real = judge.look(reference, scaled(test["x"]))
+    _, real = judge.look(reference, centred(test["x"]))
     shares = jnp.bincount(chances.argmax(1), length=chances.shape[1]) / images.shape[0]
     return {
         "frechet": frechet(made, real),

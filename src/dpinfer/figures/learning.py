@@ -3,22 +3,26 @@
 from collections.abc import Mapping
 
 import pandas as pd
-from matplotlib.axes import Axes
+from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
 
-from dpinfer.figures.style import PUBLISHED
+from dpinfer.figures.style import COLUMN_WIDTH, PUBLISHED, legend_above
 
 STYLES = ("--", ":")
 
 
-def curves(axes: Axes, metrics: pd.DataFrame, names: Mapping[str, str], published: Mapping[str, float]) -> None:
+def learning_curves(
+    metrics: pd.DataFrame, names: Mapping[str, str], published: Mapping[str, float], height: float
+) -> Figure:
     """Draw the test accuracy of each arm along its steps, and published accuracies at the end as level lines.
 
     Args:
-        axes: Where to draw.
         metrics: Of the metric `learning`.
         names: Arms, and what the legend calls them.
         published: What the legend calls a published accuracy, and its value.
+        height: Of the figure, in inches.
     """
+    figure, axes = plt.subplots(figsize=(COLUMN_WIDTH, height))
     tested = metrics[metrics["metric"] == "test_accuracy"]
     for arm, name in names.items():
         own = tested[tested["arm"] == arm].groupby("step")["value"].mean()
@@ -29,3 +33,5 @@ def curves(axes: Axes, metrics: pd.DataFrame, names: Mapping[str, str], publishe
     for (name, value), style in zip(published.items(), STYLES, strict=False):
         axes.axhline(100 * value, color=PUBLISHED, linestyle=style, linewidth=0.8, label=name)
     axes.set(xlabel="steps", ylabel="test accuracy (%)")
+    legend_above(axes)
+    return figure

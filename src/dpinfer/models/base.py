@@ -54,8 +54,8 @@ class Model(NamedTuple):
         init: `(key, records) -> parameters`; of the records it may use the shapes alone, which are public.
         log_prior: `(parameters) -> ()`.
         log_likelihood: `(parameters, one record) -> ()`.
-        predict: `(key, parameters, records) -> (n,)` mean of the outcome, or a draw whose mean it is;
-            `no_outcome` where there is none.
+        predict: `(key, parameters, records) -> (n,)` mean of the outcome, or a draw whose mean it is, or (n, ...)
+            generated records; `no_outcome` where there is none.
         local: `(key, n) -> entries` that join n records: draws of what the model integrates out for each.
         network: The negative log-likelihood as a network of our own layers, where it is one.
         describe: `(parameters) -> quantities` by name, in the units of the data, for figures.

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 
 from dpinfer.models.base import Model, no_prior
-from dpinfer.models.layers import Apply, Convolution, Dense, Network, largest
+from dpinfer.models.layers import Apply, Convolution, Dense, Network, largest, torch_init
 from dpinfer.settings.model import Classifier
 from dpinfer.types import Key, Records, Tree
 
@@ -22,6 +22,7 @@ Logits = Callable[[Apply, jax.Array], jax.Array]
 def build(settings: Classifier) -> Model:
     """Build the model for records with `x`, bytes of an image, and `y`, its class."""
     layers, logits = parts_of(settings)
+    scaled = SCALES[settings.pixels]
 
     def losses(apply: Apply, examples: Records) -> jax.Array:
         """The cross entropy of every record."""
@@ -33,7 +34,7 @@ def build(settings: Classifier) -> Model:
 
     def init(key: Key, records: Records) -> Tree:
         del records
-        return network.torch_init(key)
+        return torch_init(layers, key)
 
     def log_likelihood(parameters: Tree, record: Records) -> jax.Array:
         return -network(parameters, record)
@@ -51,9 +52,17 @@ def parts_of(settings: Classifier) -> tuple[dict[str, Any], Logits]:
     return (_dense if settings.layers == "dense" else _convolutional)(settings)
 
 
-def scaled(images: jax.Array) -> jax.Array:
+def centred(images: jax.Array) -> jax.Array:
     """Bytes become numbers from -1 to 1."""
     return images.astype(jnp.float32) / 127.5 - 1
+
+
+def unit(images: jax.Array) -> jax.Array:
+    """Bytes become numbers from 0 to 1."""
+    return images.astype(jnp.float32) / 255
+
+
+SCALES = {"centred": centred, "unit": unit}
 
 
 def features(apply: Apply, images: jax.Array) -> jax.Array:

@@ -13,8 +13,8 @@ import jax.numpy as jnp
 
 from dpinfer.errors import InputError
 from dpinfer.models.base import Model, no_prior
-from dpinfer.models.classifier import scaled
-from dpinfer.models.layers import Apply, Dense, Network
+from dpinfer.models.classifier import centred
+from dpinfer.models.layers import Apply, Dense, Network, size_of, torch_init
 from dpinfer.settings.model import Gan
 from dpinfer.tree import normal_like
 from dpinfer.types import Key, Records, Tree
@@ -47,7 +47,7 @@ class Generator(NamedTuple):
 
     def init(self, key: Key) -> tuple[Tree, Moments]:
         """First parameters, as PyTorch starts them, and moments."""
-        layers = Network(self.layers, _no_losses).torch_init(key)
+        layers = torch_init(self.layers, key)
         scales = {name: {"scale": jnp.ones(n), "shift": jnp.zeros(n)} for name, n in self.normalised.items()}
         moments = Moments(
             {name: jnp.zeros(n) for name, n in self.normalised.items()},
@@ -93,7 +93,7 @@ class Generator(NamedTuple):
     @property
     def size(self) -> int:
         """The number of parameters."""
-        return Network(self.layers, _no_losses).size + 2 * sum(self.normalised.values())
+        return size_of(self.layers) + 2 * sum(self.normalised.values())
 
 
 def build(settings: Gan) -> Model:
@@ -102,7 +102,7 @@ def build(settings: Gan) -> Model:
 
     def init(key: Key, records: Records) -> Tree:
         del records
-        return network.torch_init(key)
+        return torch_init(network.layers, key)
 
     def log_likelihood(parameters: Tree, record: Records) -> jax.Array:
         del parameters, record
@@ -133,7 +133,7 @@ def discriminator_of(settings: Gan) -> Network:
     layers = {f"layer{n}": Dense(*pair) for n, pair in enumerate(pairwise(widths))}
 
     def losses(apply: Apply, examples: Records) -> jax.Array:
-        real = scaled(examples["x"]).reshape(examples["x"].shape[0], -1)
+        real = centred(examples["x"]).reshape(examples["x"].shape[0], -1)
         both = score(apply, list(layers), jnp.stack([real, examples["fake"]], axis=1))
         # Cross entropy of calling the first real and the second not, by logits.
         return (jax.nn.softplus(-both[:, 0]) + jax.nn.softplus(both[:, 1])) / 2
@@ -147,8 +147,3 @@ def score(apply: Apply, names: list[str], images: jax.Array) -> jax.Array:
     for name in names[:-1]:
         x = jax.nn.leaky_relu(apply(name, x), SLOPE)
     return apply(names[-1], x)[..., 0]
-
-
-def _no_losses(apply: Apply, examples: Tree) -> jax.Array:
-    del apply, examples
-    raise InputError("a generator has no loss of its own")

@@ -137,11 +137,6 @@ class Network:
         drawn: dict[str, dict[str, jax.Array]] = jax.tree.map(lambda z: scale * z, normal_like(key, shapes))
         return drawn
 
-    def torch_init(self, key: Key) -> dict[str, dict[str, jax.Array]]:
-        """Parameters uniform in +-1 / sqrt(fan_in), as PyTorch starts such layers."""
-        keys = dict(zip(self.layers, jax.random.split(key, len(self.layers)), strict=True))
-        return {name: _torch_start(keys[name], layer.shapes()) for name, layer in self.layers.items()}
-
     def apply(self, parameters: Tree) -> Apply:
         """Apply layers with these parameters."""
         return lambda name, x: self.layers[name](parameters[name], x)
@@ -154,13 +149,24 @@ class Network:
     @property
     def size(self) -> int:
         """The number of parameters."""
-        return sum(math.prod(shape) for layer in self.layers.values() for shape in layer.shapes().values())
+        return size_of(self.layers)
 
 
-def _torch_start(key: Key, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, jax.Array]:
-    most = shapes["w"][0] ** -0.5
-    keys = dict(zip(shapes, jax.random.split(key, len(shapes)), strict=True))
-    return {part: jax.random.uniform(keys[part], shapes[part], minval=-most, maxval=most) for part in shapes}
+def size_of(layers: Mapping[str, Layer]) -> int:
+    """The number of parameters of some layers."""
+    return sum(math.prod(shape) for layer in layers.values() for shape in layer.shapes().values())
+
+
+def torch_init(layers: Mapping[str, Layer], key: Key) -> dict[str, dict[str, jax.Array]]:
+    """Parameters uniform in +-1 / sqrt(fan_in), as PyTorch starts such layers."""
+
+    def one(key: Key, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, jax.Array]:
+        most = shapes["w"][0] ** -0.5
+        keys = dict(zip(shapes, jax.random.split(key, len(shapes)), strict=True))
+        return {part: jax.random.uniform(keys[part], shapes[part], minval=-most, maxval=most) for part in shapes}
+
+    keys = jax.random.split(key, len(layers))
+    return {name: one(own, layer.shapes()) for own, (name, layer) in zip(keys, layers.items(), strict=True)}
 
 
 def patches(x: jax.Array, kernel: int, stride: int, padded: bool = True) -> jax.Array:

@@ -41,9 +41,9 @@ def train(records: Records) -> Tree:
 
 def look(parameters: Tree, images: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Probabilities of the classes, and the hidden features, of images scaled to [-1, 1]."""
-    shapes = {"hidden": parameters["hidden"]["w"].shape, "logits": parameters["logits"]["w"].shape}
-    layers, logits = classifier.parts_of(
-        Classifier(image=images.shape[1:], hidden=shapes["hidden"][1], classes=shapes["logits"][1])
-    )
-    apply = Network(layers, lambda own, examples: logits(own, examples["x"])).apply(parameters)
+    layers, logits = classifier.parts_of(Classifier(image=images.shape[1:], hidden=HIDDEN))
+
+    def apply(name: str, x: jax.Array) -> jax.Array:
+        return layers[name](parameters[name], x)
+
     return jax.nn.softmax(logits(apply, images)), classifier.features(apply, images)

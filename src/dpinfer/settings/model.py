@@ -98,6 +98,9 @@ class Classifier:
     name: Literal["classifier"] = "classifier"
     layers: Annotated[Literal["dense", "convolutions"], Field(description="What it is made of.")] = "dense"
     image: Annotated[tuple[Count, ...], Field(description="Height and width of an image.")] = (28, 28)
+    pixels: Annotated[
+        Literal["centred", "unit"], Field(description="Whether bytes become numbers from -1 to 1, or from 0 to 1.")
+    ] = "centred"
     hidden: Annotated[Count, Field(description="Width of the hidden layer, where it is dense.")] = 1000
     classes: Annotated[Count, Field(description="Number of classes.")] = 10
 
