@@ -7,7 +7,7 @@ import pytest
 
 from dpinfer import studies
 from dpinfer.settings.model import Vae
-from dpinfer.settings.study import TimeNetwork, TimeSampling, TimeSteps
+from dpinfer.settings.study import TimeClients, TimeNetwork, TimeSampling, TimeSteps
 from dpinfer.studies import stopwatch
 
 
@@ -51,6 +51,13 @@ def test_steps_and_a_whole_run_are_timed() -> None:
     rows = list(studies.rows(settings))
     assert {row["program"] for row in rows} == {"seeds", "seed", "loop", "run"}
     assert next(row["value"] for row in rows if row["metric"] == "seconds") > 0
+
+
+def test_few_and_many_clients_are_timed_on_the_same_records() -> None:
+    settings = TimeClients(records=12, rate=0.5, few=2, many=3, local_steps=1, num_rounds=1, rounds=1)
+    rows = [row for row in studies.rows(settings) if row["metric"] == "milliseconds"]
+    assert {row["program"] for row in rows} == {"few", "many", "turns"}
+    assert all(row["value"] > 0 for row in rows)
 
 
 def test_ways_to_step_are_timed() -> None:

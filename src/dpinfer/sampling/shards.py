@@ -17,6 +17,9 @@ from dpinfer.sampling.base import Batch, fixed_size, on_sample
 from dpinfer.sampling.feistel import ROUNDS, bits_for, permute_below
 from dpinfer.sampling.poisson import capacity, count, thresholds
 
+SMALL = 4
+"""Up to how many padded batches a shard may hold for a coin for every record to be quicker."""
+
 
 class ShardSampler(NamedTuple):
     """Chooses the records of a client's step.
@@ -39,7 +42,11 @@ class ShardSampler(NamedTuple):
 def shard_sampler(
     name: Literal["poisson", "subset"], sizes: tuple[int, ...], batches: tuple[int, ...], num_draws: int
 ) -> ShardSampler:
-    """Draw each client's batch by a coin for every record, or a fixed number without replacement, in O(batch).
+    """Draw each client's batch by a coin for every record, or a fixed number without replacement.
+
+    Shards much larger than their batches are drawn from in O(batch), by the keyed permutation. Coins are tossed
+    one by one where the largest shard is at most `SMALL` padded batches: the walks of many clients go on until
+    the slowest has ended, and then cost more than the gradients of the records that they leave out.
 
     Args:
         name: poisson or subset. A batch of all records is drawn by neither: every step then sees them all.
@@ -58,7 +65,18 @@ def shard_sampler(
     if all(size == batch for size, batch in zip(sizes, batches, strict=True)):
         return ShardSampler(1, max(sizes), _all(offsets, limits), expected, lambda _, event: event)
     rates = [batch / size for size, batch in zip(sizes, batches, strict=True)]
+
+    def event(client: int, whole: Event) -> Event:
+        size, batch = sizes[client], batches[client]
+        if size == batch:
+            return whole
+        if name == "subset":
+            return fixed_size(size, batch)(whole)
+        return on_sample(whole, lambda noise: PoissonGaussian(noise_multiplier=noise, sampling_rate=rates[client]))
+
     largest = max(_capacity(name, size, batch, num_draws) for size, batch in zip(sizes, batches, strict=True))
+    if name == "poisson" and max(sizes) <= SMALL * largest:
+        return ShardSampler(max(sizes), max(sizes), _coins(offsets, limits, rates), expected, event)
     positions = jnp.arange(largest)
     bits = jnp.asarray([bits_for(size) for size in sizes], jnp.uint32)
     tables = [thresholds(size, rate, largest) for size, rate in zip(sizes, rates, strict=True)]
@@ -72,14 +90,6 @@ def shard_sampler(
         full = jnp.asarray(batches, jnp.int32)[client]
         chosen = full if name == "subset" else count(words[:2], high[client], low[client])
         return Batch(offsets[client] + rows, positions < chosen)
-
-    def event(client: int, whole: Event) -> Event:
-        size, batch = sizes[client], batches[client]
-        if size == batch:
-            return whole
-        if name == "subset":
-            return fixed_size(size, batch)(whole)
-        return on_sample(whole, lambda noise: PoissonGaussian(noise_multiplier=noise, sampling_rate=rates[client]))
 
     return ShardSampler(2 + ROUNDS, largest, draw, expected, event)
 
@@ -98,6 +108,19 @@ def _all(offsets: jax.Array, limits: jax.Array) -> Callable[[jax.Array, jax.Arra
         del words
         limit = limits[client]
         return Batch(offsets[client] + jnp.minimum(positions, limit - 1), positions < limit)
+
+    return draw
+
+
+def _coins(offsets: jax.Array, limits: jax.Array, rates: list[float]) -> Callable[[jax.Array, jax.Array], Batch]:
+    shard = _all(offsets, limits)
+    # Rounded down, so that no record is seen more often than is accounted for.
+    faces = jnp.asarray([min(int(rate * 2**32), 2**32 - 1) for rate in rates], jnp.uint32)
+    always = jnp.asarray([rate == 1 for rate in rates])
+
+    def draw(client: jax.Array, words: jax.Array) -> Batch:
+        batch = shard(client, words)
+        return Batch(batch.rows, batch.mask & ((words < faces[client]) | always[client]))
 
     return draw
 

@@ -162,6 +162,20 @@ class TimeSteps:
     rounds: Annotated[Count, Field(description="How often each is measured.")] = 5
 
 
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class TimeClients:
+    """What a round of partitioned inference costs when the same records are dealt out to few or many clients."""
+
+    study: Literal["time_clients"] = "time_clients"
+    records: Annotated[Count, Field(description="Number of records of all clients together.")]
+    rate: Annotated[Rate, Field(description="Share of its records that a client's step sees, expected.")] = 1.0
+    few: Annotated[Count, Field(description="Number of clients, to which the others are compared.")] = 10
+    many: Annotated[Count, Field(description="Number of clients.")] = 100
+    local_steps: Annotated[Count, Field(description="Steps that each client takes in a round.")] = 50
+    num_rounds: Annotated[Count, Field(description="Rounds of one measurement.")] = 20
+    rounds: Annotated[Count, Field(description="How often each is measured.")] = 9
+
+
 Stepping = Literal[
     "exact", "clipped", "private", "choice", "vmap", "single", "numpyro", "mean", "update", "mean_update",
 ]  # fmt: skip
@@ -197,8 +211,18 @@ class TimeNetwork:
 
 
 Study = Annotated[
-    Curve | Orders | Search | Dominance | Decomposition | Noise | Feistel | TimeSampling | TimeSteps | TimeNetwork,
+    Curve
+    | Orders
+    | Search
+    | Dominance
+    | Decomposition
+    | Noise
+    | Feistel
+    | TimeSampling
+    | TimeSteps
+    | TimeClients
+    | TimeNetwork,
     Field(discriminator="study"),
 ]
-TIMED = (TimeSampling, TimeSteps, TimeNetwork)
+TIMED = (TimeSampling, TimeSteps, TimeClients, TimeNetwork)
 """Studies that measure time, and therefore run alone on a machine."""
