@@ -16,6 +16,11 @@ from dpinfer.figures.style import COLUMN_WIDTH, PUBLISHED, legend_above
 ABALONE_RATES = {f"q{1e4 * rate:04.0f}": f"$q = {rate:g}$" for rate in (0.01, 0.0325, 0.055, 0.0775, 0.1)}
 ADULT_RATES = {f"q{1e4 * rate:04.0f}": f"$q = {rate:g}$" for rate in (0.001, 0.002, 0.003, 0.004, 0.005)}
 """Arms of Fig. 2 and what a legend calls them."""
+CODINGS = {
+    "frequency": ("exact_frequency", "categories coded by frequency"),
+    "sorted": ("exact", "categories coded alphabetically"),
+}
+"""Ways to code Adult's categories, with their run without privacy, and what a title calls them."""
 
 
 def by_accountant(metrics: pd.DataFrame, published: pd.DataFrame, data: str) -> Figure:
@@ -98,15 +103,25 @@ def log_epsilon(axes: Axes) -> None:
     axes.xaxis.set_minor_formatter(NullFormatter())
 
 
-def by_clip(metrics: pd.DataFrame, published: pd.DataFrame | None, data: str) -> Figure:
-    """Fig. 3: one curve for each clipping bound, from `dpvi_fig3_<data>` and `dpvi_fig1_<data>`."""
-    runs = metrics[metrics["experiment"] == f"dpvi_fig3_{data}"]
-    exact = metrics[(metrics["experiment"] == f"dpvi_fig1_{data}") & (metrics["arm"] == "exact")]
-    figure, axes = plt.subplots(figsize=(COLUMN_WIDTH, 2.9))
-    names = {clip: f"$c = {clip:g}$" for clip in sorted(runs["clip"].unique())}
-    by_setting(axes, runs, published, "clip", names, exact)
-    legend_above(axes, ncols=3)
+def by_coding(
+    metrics: pd.DataFrame, published: pd.DataFrame | None, experiment: str, setting: str, names: Mapping[Any, str]
+) -> Figure:
+    """Figs. 2 and 3 on Adult: one panel for each way to code its categories."""
+    figure, panels = plt.subplots(len(CODINGS), 1, figsize=(COLUMN_WIDTH, 5.0), sharex=True, sharey=True)
+    runs = metrics[metrics["experiment"] == experiment]
+    for axes, (coding, (arm, title)) in zip(panels, CODINGS.items(), strict=True):
+        exact = metrics[(metrics["experiment"] == "dpvi_fig1_adult") & (metrics["arm"] == arm)]
+        by_setting(axes, runs[runs["data.encoding"] == coding], published, setting, names, exact)
+        axes.set_title(title, loc="right")
+        axes.label_outer()
+    legend_above(panels[0], ncols=3)
     return figure
+
+
+def clips(metrics: pd.DataFrame, experiment: str) -> dict[float, str]:
+    """Clipping bounds of Fig. 3 and what a legend calls them."""
+    bounds = metrics.loc[metrics["experiment"] == experiment, "clip"]
+    return {clip: f"$c = {clip:g}$" for clip in sorted(bounds.unique())}
 
 
 def _at(runs: pd.DataFrame, arm: str, x: str) -> pd.DataFrame:

@@ -3,9 +3,11 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from dpinfer.figures.dpvi import by_clip
+from dpinfer.figures.dpvi import by_coding, clips
+
+EXPERIMENT = "dpvi_fig3_adult"
 
 
 def draw(metrics: pd.DataFrame, published: pd.DataFrame | None) -> Figure:
     """Draw one curve for each bound."""
-    return by_clip(metrics, published, "adult")
+    return by_coding(metrics, published, EXPERIMENT, "clip", clips(metrics, EXPERIMENT))
