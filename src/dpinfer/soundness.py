@@ -8,10 +8,10 @@ HEAD = """# Soundness: where a guarantee, or the evidence for it, does not hold
 
 <!-- Written by `make docs` from config/doubts.yaml: edit that. -->
 
-The five papers are reproduced as they are, *and* accounted for as they were run. The two disagree in the places below. Each
-says what is claimed, why it fails or is open, and what is done here; then the claims (`results/scorecard.md`) and figures
-(`results/figures`) that it touches. `results/report.html` links them. How the two epsilons of every result are made
-is in [Which epsilon do I have?](accounting.md).
+The five papers are reproduced as they are, *and* accounted for as they were run. The two disagree in the places
+below. Each says what is claimed, why it fails or is open, and what is done here; then the claims
+(`results/scorecard.md`) and figures (`results/figures`) that it touches. `results/report.html` links them.
+[Which epsilon do I have?](accounting.md) says what the two epsilons of every result are.
 """
 
 

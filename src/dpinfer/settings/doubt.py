@@ -1,4 +1,4 @@
-"""Settings of the doubts: where a paper's words on privacy, or its evidence, do not carry what is built on them."""
+"""Settings of the doubts: where words on privacy, or the evidence for them, do not carry what is built on them."""
 
 from typing import Annotated
 
