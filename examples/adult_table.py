@@ -1,7 +1,9 @@
-"""Write the Adult data as a table for `dpinfer own`: python examples/adult_table.py adult.csv
+"""Write the Adult data as a table for `dpinfer own`.
 
-The files are fetched once, and used only if their SHA-256 is right; see config/datasets.yaml. Columns are age, education
-(in years), hours (a week), sex, occupation (in five groups) and income (1 above 50K).
+    python examples/adult_table.py adult.csv
+
+The files are fetched once, and used only if their SHA-256 is right; see config/datasets.yaml. Columns are age,
+education (in years), hours (a week), sex, occupation (in five groups) and income (1 above 50K).
 """
 
 import sys
