@@ -20,16 +20,28 @@ EXPERIMENT = {"name": "one", "title": "Accuracy", "where": "Fig. 1", "figures": 
 PAPERS = [{"name": "dpvi", "title": "A & B", "experiments": [EXPERIMENT]}]
 ROW = {
     "paper": "dpvi", "where": "Fig. 1", "published": "0.5", "ours": "0.4", "eps_paper": "", "eps_sound": "",
-    "reason": "", "experiments": "one", "scale": "smoke",
+    "reason": "", "experiments": "one", "scale": "laptop", "kind": "computed",
+    "standard_error": "0.02",
 }  # fmt: skip
 CARD = pd.DataFrame(
     [
         {**ROW, "id": "a", "statement": "It is <high>.", "verdict": "reproduced"},
         {**ROW, "id": "b", "statement": "It is low.", "verdict": "differs", "reason": "Because.", "eps_paper": "1",
          "eps_sound": "2.5"},
-        {**ROW, "id": "c", "statement": "A diagram.", "verdict": "not testable here", "experiments": ""},
+        {**ROW, "id": "c", "statement": "A diagram.", "verdict": "not testable here", "experiments": "",
+         "kind": "static", "scale": ""},
     ]
 )  # fmt: skip
+DOUBTS = """
+doubts:
+  - id: dpvi-1
+    title: A `doubt`
+    claimed: Much.
+    why: It & fails.
+    instead: Less.
+    claims: [b]
+    figures: [f, absent]
+"""
 
 
 class Seen(HTMLParser):
@@ -62,10 +74,11 @@ class Seen(HTMLParser):
 def written(tmp_path: Path) -> Path:
     (tmp_path / "f.png").write_bytes(PIXEL)
     CARD.to_csv(tmp_path / "card.csv", index=False)
+    (tmp_path / "doubts.yaml").write_text(DOUBTS)
     report.main(
         Namespace(
-            papers=json.dumps(PAPERS), scorecard=tmp_path / "card.csv", figures=[tmp_path / "f.png"],
-            output=tmp_path / "report.html", code="none",
+            papers=json.dumps(PAPERS), scorecard=tmp_path / "card.csv", doubts=tmp_path / "doubts.yaml",
+            figures=[tmp_path / "f.png"], output=tmp_path / "report.html", code="none",
         )
     )  # fmt: skip
     return tmp_path / "report.html"
@@ -97,9 +110,26 @@ def test_every_claim_is_there_once_with_its_verdict_and_reason(seen: Seen) -> No
 
 def test_the_start_counts_verdicts_and_the_end_compares_epsilons(seen: Seen) -> None:
     summary = "".join(seen.text).split("A & B")[1]
-    assert summary.startswith("111")
+    assert summary.startswith("1101")
     accounting = "".join(seen.text).rpartition("claimedsound")[2]
     assert accounting.strip() == "b12.5"
+
+
+def test_a_figure_says_what_is_plotted_claimed_and_found(seen: Seen) -> None:
+    text = "".join(seen.text)
+    plotted, claimed, found = text.index("x < y."), text.index("It is <high>."), text.index("We find 0.4")
+    assert plotted < claimed < found
+    assert "We find 0.4 (standard error 0.02): reproduced." in text
+    assert "epsilon 1 claimed, 2.5 sound" in text
+    assert text.index("Nothing to compute") < text.index("A diagram.")
+
+
+def test_a_doubt_and_what_it_touches_link_to_each_other(seen: Seen) -> None:
+    assert {"doubt-dpvi-1", "claim-b", "f"} <= seen.ids
+    assert seen.links.count("#doubt-dpvi-1") == 1
+    assert "#f" in seen.links
+    assert "#absent" not in seen.links
+    assert "It & fails." in "".join(seen.text)
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
