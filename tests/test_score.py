@@ -147,10 +147,10 @@ def test_errors_are_those_of_what_is_shown() -> None:
     assert error(select(arm="a"), select(arm="b"), along="seed") == "one run"
 
 
-def test_what_has_no_seeds_is_exact_unless_it_is_a_time() -> None:
+def test_what_has_no_seeds_says_so_unless_it_is_a_time() -> None:
     curve = METRICS.drop(columns="seed")
     one = claim(select(arm="a"), published=0.7)
-    assert score(one, {"e": curve})["standard_error"] == "exact"
+    assert score(one, {"e": curve})["standard_error"] == "no seeds"
     assert score(one, {"e": curve.assign(device="cpu")})["standard_error"] == "a median over rounds"
 
 

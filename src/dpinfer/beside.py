@@ -34,9 +34,11 @@ def beside(figures: Sequence[str], claims: pd.DataFrame) -> Beside:
     return Beside({name: claims[chosen == name] for name in figures}, claims[chosen.isna()])
 
 
-def about(experiment: str, card: pd.DataFrame) -> pd.DataFrame:
-    """The rows of a scorecard that an experiment enters."""
-    return card[[experiment in names.split(", ") for names in card["experiments"]]]
+def about(experiment: str, figures: Sequence[str], card: pd.DataFrame) -> pd.DataFrame:
+    """The rows of a scorecard that an experiment enters, or whose id names one of its figures."""
+    enters = [experiment in names.split(", ") for names in card["experiments"]]
+    names = [any(f"{claim}_".startswith(f"{figure}_") for figure in figures) for claim in card["id"]]
+    return card[pd.Series(enters, card.index, bool) | pd.Series(names, card.index, bool)]
 
 
 def _figure(figures: Sequence[str], claim: str, where: str) -> str | None:

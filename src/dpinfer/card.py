@@ -1,6 +1,6 @@
 """The scorecard as a whole: its counts, its page, and what in it lacks an explanation."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import pandas as pd
 
@@ -8,8 +8,8 @@ from dpinfer.score import COMPUTED, DIFFERS, NOT_TESTABLE, REPRODUCED, STATIC
 
 VERDICTS = (REPRODUCED, DIFFERS, NOT_TESTABLE)
 COLUMNS = (*VERDICTS, STATIC)
-BAR = r"\\|"
-"""A bar that ends no cell, as a replacement."""
+BAR = r"\|"
+"""A bar that ends no cell."""
 SMOKE = "At smoke scale verdicts mean nothing: they show that everything can be computed."
 
 
@@ -58,9 +58,16 @@ def _lines(card: pd.DataFrame, titles: Mapping[str, str]) -> Iterator[str]:
         for kind, heading in ((COMPUTED, title), (STATIC, f"{title}: nothing to compute")):
             part = own[own["kind"] == kind].drop(columns="kind").apply(_text)
             if not part.empty:
-                # Numbers are words by now: a table that reads them again would round them its own way.
                 yield f"## {heading}\n"
-                yield f"{part.replace('[|]', BAR, regex=True).to_markdown(index=False, disable_numparse=True)}\n"
+                yield _row(part.columns)
+                yield _row("---" for _ in part.columns)
+                yield from (_row(row) for row in part.to_numpy())
+                yield ""
+
+
+def _row(cells: Iterable[str]) -> str:
+    """A row of a table; to_markdown would fill every cell up to the longest, and round numbers its own way."""
+    return f"| {' | '.join(cell.replace('|', BAR) for cell in cells)} |"
 
 
 def _text(column: pd.Series) -> pd.Series:

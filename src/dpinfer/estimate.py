@@ -9,7 +9,7 @@ import pandas as pd
 from dpinfer.errors import InputError
 from dpinfer.settings.claim import Selection
 
-EXACT, ONE_RUN, EXTREME, TIMED = "exact", "one run", "an extreme over runs", "a median over rounds"
+NO_SEEDS, ONE_RUN, EXTREME, TIMED = "no seeds", "one run", "an extreme over runs", "a median over rounds"
 
 
 class Estimate(NamedTuple):
@@ -17,7 +17,7 @@ class Estimate(NamedTuple):
 
     Attributes:
         value: By place.
-        error: Standard error over seeds, by place; zero where nothing is random, not a number where not known.
+        error: Standard error over seeds, by place; zero where there are none, not a number where not known.
         note: Why errors are zero or not known; empty where seeds tell them.
     """
 
@@ -36,9 +36,9 @@ class Estimate(NamedTuple):
         return Estimate(ratio, error, self._noted(other))
 
     def _noted(self, other: "Estimate") -> str:
-        # What is exact does not matter beside what is not.
-        notes = [own.note for own in (self, other) if own.note != EXACT]
-        return next((note for note in notes if note), "") if notes else EXACT
+        # What has no seeds adds no error to what has.
+        notes = [own.note for own in (self, other) if own.note != NO_SEEDS]
+        return next((note for note in notes if note), "") if notes else NO_SEEDS
 
 
 def estimate(selection: Selection, metrics: Mapping[str, pd.DataFrame], along: str | None = None) -> Estimate:
@@ -91,7 +91,7 @@ def _note(selection: Selection, chosen: pd.DataFrame) -> str:
     if "device" in chosen:
         return TIMED
     if "seed" not in chosen or selection.of != "value":
-        return EXACT
+        return NO_SEEDS
     if selection.reduce in ("min", "max"):
         return EXTREME
     return "" if chosen["seed"].nunique() > 1 else ONE_RUN
@@ -101,6 +101,6 @@ def _error(selection: Selection, chosen: pd.DataFrame) -> float:
     """Of a mean over seeds, or of their standard deviation, by what it is for a normal variable."""
     note = _note(selection, chosen)
     if note:
-        return 0.0 if note == EXACT else np.nan
+        return 0.0 if note == NO_SEEDS else np.nan
     spread, count = float(chosen["value"].std()), len(chosen)
     return spread / (2 * (count - 1)) ** 0.5 if selection.reduce == "sd" else spread / count**0.5

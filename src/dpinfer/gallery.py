@@ -35,12 +35,12 @@ def _lines(papers: Sequence[dict[str, Any]], card: pd.DataFrame, version: str) -
         if drawn:
             yield f"## {paper['title']}\n"
         for experiment in drawn:
-            yield from _experiment(experiment, about(experiment["name"], card))
+            yield from _experiment(experiment, card)
 
 
-def _experiment(experiment: dict[str, Any], claims: pd.DataFrame) -> Iterator[str]:
+def _experiment(experiment: dict[str, Any], card: pd.DataFrame) -> Iterator[str]:
     captions = {figure["name"]: figure["caption"] for figure in experiment["figures"]}
-    shown = beside(list(captions), claims)
+    shown = beside(list(captions), about(experiment["name"], list(captions), card))
     for name, caption in captions.items():
         yield f"### {name}\n"
         yield f"{_cell(experiment['title'])} ({_cell(experiment['where'])}). {_cell(caption)}\n"

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from dpinfer.compare import compare
-from dpinfer.estimate import EXACT, ONE_RUN, Estimate, estimate, parts, select
+from dpinfer.estimate import NO_SEEDS, ONE_RUN, Estimate, estimate, parts, select
 from dpinfer.settings.claim import Claim, Selection
 
 REPRODUCED, DIFFERS, NOT_TESTABLE = "reproduced", "differs", "not testable here"
@@ -94,7 +94,8 @@ def _found(claim: Claim, estimates: list[Estimate]) -> Finding:
     ours = tuple(float(own.value.iloc[0]) for own in estimates)
     if claim.along is None:
         shown = ", ".join(f"{value:.4g}" for value in ours)
-        return Finding(ours, margins, shown, ", ".join(_error(own, own.value.index[0]) for own in estimates))
+        errors = [_error(own, own.value.index[0]) for own in estimates]
+        return Finding(ours, margins, shown, ", ".join(dict.fromkeys(errors) if len(set(errors)) == 1 else errors))
     held = (margins > -claim.tolerance).groupby(level=0).all()
     shown = f"holds at {held.sum()} of {len(held)} values of {claim.along}, least margin {margins.min():.3g}"
     least = min((step for step in steps if step.value.notna().any()), key=lambda step: step.value.min())
@@ -110,8 +111,8 @@ def _met(claim: Claim, chosen: pd.DataFrame, published: pd.DataFrame) -> Finding
 
 
 def _error(own: Estimate, place: Any) -> str:
-    if own.note == EXACT:
-        return EXACT
+    if own.note == NO_SEEDS:
+        return NO_SEEDS
     error = own.error[place]
     return own.note or ONE_RUN if np.isnan(error) else f"{error:.2g}"
 

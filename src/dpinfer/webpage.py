@@ -11,20 +11,23 @@ import pandas as pd
 
 from dpinfer.beside import about, beside
 from dpinfer.card import COLUMNS, SMOKE, counts, scales
+from dpinfer.estimate import NO_SEEDS
 from dpinfer.score import COMPUTED, STATIC
 from dpinfer.settings.doubt import Doubt, Doubts
 from dpinfer.soundness import heading
 
+COLUMN = 900
+"""Pixels beyond which a figure takes more than a column."""
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #222; margin: 0 auto; max-width: 60rem; padding: 0 1rem 4rem; }
 h1, h2, h3, h4 { line-height: 1.2; } h2 { border-top: 3px solid #222; padding-top: 1rem; margin-top: 3rem; }
 h3 { margin-top: 2.5rem; } nav a { margin-right: 1rem; white-space: nowrap; } figure { margin: 1.5rem 0; }
-figure img { max-width: 100%; height: auto; display: block; } a { color: #0b4f9e; }
-.scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: .9rem; }
+figure img { max-width: 100%; height: auto; display: block; } figure img.wide { min-width: 40rem; }
+a { color: #0b4f9e; } .scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: .9rem; }
 th, td { text-align: left; vertical-align: top; padding: .3rem .6rem; border-bottom: 1px solid #ddd; }
 ul.claims { list-style: none; padding: 0; } p { margin: .3rem 0; overflow-wrap: anywhere; }
 ul.claims li { border-left: 4px solid #888; padding: .1rem 0 .1rem .8rem; margin: .8rem 0; font-size: .95rem; }
-li.reproduced { border-color: #0a6b4f; } li.differs { border-color: #a23b00; }
+ul.claims li.reproduced { border-color: #0a6b4f; } ul.claims li.differs { border-color: #a23b00; }
 .reproduced b { color: #0a6b4f; } .differs b { color: #a23b00; } .small { font-size: .85rem; color: #555; }
 :target { background: #fff6d6; }
 """
@@ -75,8 +78,8 @@ class Page:
         head = "".join(f"<th>{name}</th>" for name in ("paper", *COLUMNS))
         table = counts(self.card).reindex(list(self.titles), fill_value=0)
         rows = "".join(
-            f"<tr><td>{_link(name, title)}</td>{''.join(f'<td>{count}</td>' for count in table.loc[name])}</tr>"
-            for name, title in self.titles.items()
+            f"<tr><td>{_link(name, name)}</td>{''.join(f'<td>{count}</td>' for count in table.loc[name])}</tr>"
+            for name in self.titles
         )
         yield f'<div class="scroll"><table><tr>{head}</tr>{rows}</table></div>'
 
@@ -84,20 +87,19 @@ class Page:
         own = self.card[self.card["paper"] == paper["name"]]
         yield f'<section id="{paper["name"]}"><h2>{escape(paper["title"])}</h2>'
         for experiment in paper["experiments"]:
-            yield from self._experiment(experiment, about(experiment["name"], own))
+            yield from self._experiment(experiment, own)
         rest = own[~own["id"].isin(self._told)]
         for kind, title in ((COMPUTED, "Not computed at this scale"), (STATIC, "Nothing to compute")):
             if (rest["kind"] == kind).any():
                 yield f"<h3>{title}</h3>{self._claims(rest[rest['kind'] == kind])}"
         yield "</section>"
 
-    def _experiment(self, experiment: dict[str, Any], claims: pd.DataFrame) -> Iterator[str]:
+    def _experiment(self, experiment: dict[str, Any], card: pd.DataFrame) -> Iterator[str]:
         yield f"<h3>{_words(experiment['title'])} ({_words(experiment['where'])})</h3>"
         captions = {figure["name"]: figure["caption"] for figure in experiment["figures"]}
-        shown = beside(list(captions), claims)
+        shown = beside(list(captions), about(experiment["name"], list(captions), card))
         for name, caption in captions.items():
-            image = base64.b64encode(self.figures[name].read_bytes()).decode()
-            yield f'<figure id="{name}"><img alt="{escape(caption)}" src="data:image/png;base64,{image}">'
+            yield f'<figure id="{name}"><div class="scroll">{_image(self.figures[name], caption)}</div>'
             yield f"<figcaption><p><b>What is plotted.</b> {_words(caption)}</p></figcaption></figure>"
             yield self._claims(shown.figures[name])
         yield self._claims(shown.others)
@@ -114,16 +116,19 @@ class Page:
         return f'<ul class="claims">{items}</ul>' if items else ""
 
     def _claim(self, row: dict[str, Any]) -> str:
-        asked = f" Published: {escape(row['published'])}." if row["published"] else ""
-        error = f" (standard error {escape(row['standard_error'])})" if row["standard_error"] else ""
-        found = f"{escape(row['ours'])}{error}: " if row["ours"] else ""
+        word = "Expected" if row["published"][:1].isalpha() else "Published"
+        asked = f" {word}: {escape(row['published'])}." if row["published"] else ""
+        word = "standard error " if row["standard_error"][:1].isdigit() else ""
+        is_known = row["standard_error"] not in ("", NO_SEEDS)
+        error = f" ({word}{escape(row['standard_error'])})" if is_known else ""
+        found = f"We find: {escape(row['ours'])}{error}, " if row["ours"] else ""
         why = f" {_words(row['reason'])}" if row["reason"] else ""
         small = [f"epsilon {row['eps_paper']} claimed, {row['eps_sound']} sound"] if row["eps_paper"] else []
         small += [_link(f"doubt-{own.id}", own.id) for own in self.doubts.doubts if row["id"] in own.claims]
         return (
             f'<li id="claim-{row["id"]}" class="{row["verdict"].split()[0]}">'
             f"<p>The paper says ({_words(row['where'])}): {_words(row['statement'])}{asked}</p>"
-            f"<p>We find {found}<b>{escape(row['verdict'])}</b>.{why}</p>"
+            f"<p>{found}<b>{escape(row['verdict'])}</b>.{why}</p>"
             f'<p class="small">{" · ".join([escape(row["id"]), *small])}</p></li>'
         )
 
@@ -165,6 +170,14 @@ class Page:
 
 def _link(target: str, text: str) -> str:
     return f'<a href="#{escape(target)}">{escape(text)}</a>'
+
+
+def _image(path: Path, caption: str) -> str:
+    """A picture within the page; one over two columns would not be legible on a phone, so it is scrolled."""
+    content = path.read_bytes()
+    # A PNG begins with eight bytes of its own, then length and name of a part that begins with the width.
+    kind = ' class="wide"' if int.from_bytes(content[16:20], "big") > COLUMN else ""
+    return f'<img{kind} alt="{escape(caption)}" src="data:image/png;base64,{base64.b64encode(content).decode()}">'
 
 
 def _words(text: str) -> str:

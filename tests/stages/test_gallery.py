@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from dpinfer.beside import beside
+from dpinfer.beside import about, beside
 from dpinfer.card import unexplained
 from dpinfer.contents import gallery_folder
 from dpinfer.plan import Plan
@@ -39,6 +39,13 @@ def test_claims_go_to_the_figure_that_they_name() -> None:
     assert shown.figures["p_fig1b"]["id"].tolist() == ["p_fig1b_high", "p_claim"]
     assert shown.others["id"].tolist() == ["p_other"]
     assert len(beside(["p_fig9"], CARD).figures["p_fig9"]) == 3
+
+
+def test_a_claim_that_names_a_figure_is_about_it_whatever_it_is_computed_from() -> None:
+    elsewhere = CARD.assign(experiments="other")
+    assert about("one", ["p_fig1a", "p_fig1b"], elsewhere)["id"].tolist() == ["p_fig1b_high"]
+    assert len(about("one", [], CARD)) == 3
+    assert about("on", [], CARD).empty
 
 
 def test_pictures_are_small_and_stand_beside_what_is_claimed_and_found(tmp_path: Path) -> None:
