@@ -80,6 +80,7 @@ def test_what_was_not_run_or_run_on_a_stand_in_is_not_testable() -> None:
     ):
         row = score(claim(select(arm="a"), published=0.7), metrics)
         assert (row["verdict"], row["reason"]) == (NOT_TESTABLE, reason)
+        assert row["scale"] == ("laptop" if "stand-in" in reason else "")
 
 
 def test_a_claim_that_cannot_be_tested_says_why() -> None:

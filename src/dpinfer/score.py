@@ -45,6 +45,7 @@ def score(
     """
     selections = [part for value in claim.values for part in parts(value)]
     rows = [select(selection, metrics) for selection in selections]
+    scales = sorted({scale for chosen in rows if not chosen.empty for scale in chosen["scale"]})
     obstacle = _obstacle(selections, rows)
     if obstacle:
         rows, found = [], Finding(obstacle=obstacle)
@@ -65,7 +66,7 @@ def score(
         "eps_paper": _range(rows, "eps_paper"),
         "eps_sound": _range(rows, "eps_sound"),
         "experiments": ", ".join(sorted({selection.experiment for selection in selections})),
-        "scale": ", ".join(sorted({scale for chosen in rows for scale in chosen["scale"]})),
+        "scale": ", ".join(scales),
     }
 
 

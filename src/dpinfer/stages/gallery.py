@@ -12,6 +12,9 @@ from dpinfer import __version__
 from dpinfer.atomic import from_json, replacing
 from dpinfer.gallery import page
 
+ROOT = Path(__file__).parents[3]
+SOURCES = ("src", "workflow", "config", "Snakefile")
+"""What figures and verdicts are made by."""
 WIDTH, COLOURS = 640, 64
 """Of a small picture: pixels across, and how many colours lines and letters need."""
 
@@ -54,10 +57,17 @@ def shrink(source: Path, target: Path) -> None:
 
 def _version(code: str) -> str:
     """The version of the package, and the revision of the checkout where there is one."""
-    command = ["git", "describe", "--always", "--dirty"]
+    revision = _git("describe", "--always")
+    # Pictures of an earlier run are always about to change; what counts is what they are made by.
+    changed = " with changes" if revision and _git("status", "--porcelain", "--", *SOURCES) else ""
+    told = f", revision {revision}{changed}" if revision else ""
+    return f"dpinfer {__version__}{told}, code {code}"
+
+
+def _git(*arguments: str) -> str:
+    """What git says of the checkout; nothing where there is no git, or no checkout."""
     try:
-        asked = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
+        asked = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
     except FileNotFoundError:
-        return f"dpinfer {__version__}, code {code}"
-    revision = f", revision {asked.stdout.strip()}" if asked.returncode == 0 else ""
-    return f"dpinfer {__version__}{revision}, code {code}"
+        return ""
+    return asked.stdout.strip() if asked.returncode == 0 else ""
