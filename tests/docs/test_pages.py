@@ -13,6 +13,7 @@ from dpinfer.settings.yaml import parse, read
 from dpinfer.stages.pages import pages
 
 DOUBTS: Doubts = parse(Doubts, read(ROOT / "config/doubts.yaml"), "doubts")
+GALLERY = ROOT / "docs/gallery"
 NUMBERS = {GENERAL: 5, "d3p": 8, "dpmcmc": 9, "pyvacy": 7, "dpvi": 8, "dppvi": 8}
 
 
@@ -30,6 +31,8 @@ def test_links_lead_somewhere(path: Path) -> None:
             continue
         file, _, anchor = link.partition("#")
         target = (path.parent / file).resolve() if file else path
+        if target.is_relative_to(GALLERY) and not GALLERY.exists():
+            continue  # It is made by a run of hours.
         assert target.is_file(), link
         assert not anchor or anchor in anchors(target), link
 

@@ -1,6 +1,7 @@
 """The gallery: small pictures beside claims, and never of a run whose numbers mean nothing."""
 
 import json
+import re
 from argparse import Namespace
 from pathlib import Path
 
@@ -103,3 +104,6 @@ def test_the_gallery_that_is_shown_is_whole_and_every_difference_explained() -> 
     pictures = {path.stem for path in SHOWN.glob("*.png")}
     assert pictures == {path.stem for path in ROOT.glob("workflow/figures/*/*.py")}
     assert all(f'src="{picture}.png"' in text for picture in pictures)
+    shown = re.findall(r'src="docs/gallery/(\w+)\.png"', (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert shown
+    assert set(shown) <= pictures
