@@ -1,7 +1,7 @@
 """What a selection of metrics comes to, and how well that is known."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -27,12 +27,12 @@ class Estimate(NamedTuple):
 
     def minus(self, other: "Estimate") -> "Estimate":
         """The difference, of runs that are independent."""
-        return Estimate(self.value - other.value, np.hypot(self.error, other.error), self._noted(other))
+        return Estimate(self.value - other.value, _both(self.error, other.error), self._noted(other))
 
     def over(self, other: "Estimate") -> "Estimate":
         """The ratio, with its error to first order."""
         ratio = self.value / other.value
-        error = np.hypot(self.error, ratio * other.error) / other.value.abs()
+        error = _both(self.error, ratio * other.error) / other.value.abs()
         return Estimate(ratio, error, self._noted(other))
 
     def _noted(self, other: "Estimate") -> str:
@@ -68,10 +68,11 @@ def select(selection: Selection, metrics: Mapping[str, pd.DataFrame]) -> pd.Data
 
 
 def _by_place(selection: Selection, chosen: pd.DataFrame, along: str | None) -> Estimate:
+    groups: dict[Any, pd.DataFrame]
     if along is None:
         groups = {0: chosen}
     elif along in chosen:
-        groups = dict(iter(chosen.groupby(along)))
+        groups = dict(list(chosen.groupby(along)))
     else:
         raise InputError(f"a claim goes along {along}, which {selection.experiment} does not have")
     return Estimate(
@@ -79,6 +80,11 @@ def _by_place(selection: Selection, chosen: pd.DataFrame, along: str | None) -> 
         pd.Series({place: _error(selection, group) for place, group in groups.items()}, dtype=float),
         _note(selection, chosen),
     )
+
+
+def _both(one: pd.Series, other: pd.Series) -> pd.Series:
+    """The error of a sum of two that are independent, at the places that both have."""
+    return (one**2 + other**2) ** 0.5
 
 
 def _reduced(selection: Selection, chosen: pd.DataFrame) -> float:

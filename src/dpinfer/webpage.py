@@ -102,6 +102,8 @@ class Page:
             yield f'<figure id="{name}"><div class="scroll">{_image(self.figures[name], caption)}</div>'
             yield f"<figcaption><p><b>What is plotted.</b> {_words(caption)}</p></figcaption></figure>"
             yield self._claims(shown.figures[name])
+            if shown.figures[name].empty and shown.others.empty:
+                yield '<p class="small">No claim is about this figure alone: it is our own.</p>'
         yield self._claims(shown.others)
 
     def _claims(self, claims: pd.DataFrame) -> str:

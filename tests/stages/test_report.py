@@ -10,8 +10,15 @@ import pandas as pd
 import pytest
 
 from browser import CHROMIUM, PHONE, look
+from dpinfer.contents import contents
+from dpinfer.plan import Plan
+from dpinfer.score import score
+from dpinfer.settings.doubt import Doubts
+from dpinfer.settings.yaml import parse, read
 from dpinfer.stages import report
+from dpinfer.webpage import Page
 
+ROOT = Path(__file__).parents[2]
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
@@ -53,7 +60,7 @@ class Seen(HTMLParser):
         self.text: list[str] = []
         self.sources: list[str] = []
         self.links: list[str] = []
-        self.ids: set[str] = set()
+        self.all_ids: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         own = dict(attrs)
@@ -61,7 +68,11 @@ class Seen(HTMLParser):
             self.open.append(tag)
         self.sources += [value for name, value in attrs if name in ("src", "srcset") and value]
         self.links += [value for name, value in attrs if name == "href" and value]
-        self.ids |= {own["id"] or ""} if "id" in own else set()
+        self.all_ids += [own["id"] or ""] if "id" in own else []
+
+    @property
+    def ids(self) -> set[str]:
+        return set(self.all_ids)
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
@@ -130,6 +141,23 @@ def test_a_doubt_and_what_it_touches_link_to_each_other(seen: Seen) -> None:
     assert "#f" in seen.links
     assert "#absent" not in seen.links
     assert "It & fails." in "".join(seen.text)
+
+
+def test_the_page_of_everything_has_every_claim_figure_and_doubt_once() -> None:
+    plan = Plan({}, ROOT)
+    rows = [{"paper": paper, **score(claim, {})} for paper, own in plan.claims.items() for claim in own.claims]
+    card = pd.DataFrame(rows).fillna("")
+    doubts: Doubts = parse(Doubts, read(ROOT / "config/doubts.yaml"), "doubts")
+    pictures = dict.fromkeys(plan.figures(), ROOT / "docs/index.md")
+    reader = Seen()
+    reader.feed("\n".join(Page(json.loads(contents(plan)), card, pictures, doubts).lines()))
+    assert reader.open == []
+    assert len(reader.all_ids) == len(reader.ids)
+    assert {link[1:] for link in reader.links} <= reader.ids
+    assert {f"claim-{claim}" for claim in card["id"]} <= reader.ids
+    assert {f"doubt-{doubt.id}" for doubt in doubts.doubts} <= reader.ids
+    assert set(plan.figures()) <= reader.ids
+    assert "\n".join(reader.text).count("What is plotted.") == len(plan.figures())
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
