@@ -23,13 +23,13 @@ CARD = pd.DataFrame(
 def test_counts_keep_what_is_static_apart() -> None:
     table = counts(CARD)
     assert table.columns.tolist() == ["reproduced", "differs", "not testable here", "static"]
-    assert table.loc["p"].tolist() == [1, 1, 0, 1]
-    assert table.loc["o"].tolist() == [0, 0, 1, 0]
+    assert list(table.loc["p"]) == [1, 1, 0, 1]
+    assert list(table.loc["o"]) == [0, 0, 1, 0]
     assert "Scorecard at laptop scale" in told(CARD)
 
 
 @pytest.mark.parametrize("empty", [None, "", float("nan")])
-def test_what_differs_without_a_reason_is_found_where_verdicts_count(empty: object) -> None:
+def test_what_differs_without_a_reason_is_found_where_verdicts_count(empty: float | str | None) -> None:
     bare = CARD.assign(reason=empty)
     assert unexplained(CARD) == []
     assert unexplained(bare) == ["b"]

@@ -1,6 +1,6 @@
 """The gallery's page: every figure beside what its paper says and what we find."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -52,7 +52,7 @@ def _experiment(experiment: dict[str, Any], card: pd.DataFrame) -> Iterator[str]
         yield f'| {told or "Nothing is claimed of it."} | <img src="{name}.png" width="{WIDTH}" alt="{name}"> |\n'
 
 
-def _claim(row: dict[str, Any]) -> str:
+def _claim(row: Mapping[Any, Any]) -> str:
     asked = f" ({_cell(row['published'])})" if row["published"] else ""
     error = f" ± {row['standard_error']}" if row["standard_error"][:1].isdigit() and "," not in row["ours"] else ""
     found = f"{_cell(row['ours'])}{error}, " if row["ours"] else ""

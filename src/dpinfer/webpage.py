@@ -117,7 +117,7 @@ class Page:
         self._told |= set(claims["id"])
         return f'<ul class="claims">{items}</ul>' if items else ""
 
-    def _claim(self, row: dict[str, Any]) -> str:
+    def _claim(self, row: Mapping[Any, Any]) -> str:
         word = "Expected" if row["published"][:1].isalpha() else "Published"
         asked = f" {word}: {escape(row['published'])}." if row["published"] else ""
         word = "standard error " if row["standard_error"][:1].isdigit() else ""
