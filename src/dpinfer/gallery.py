@@ -7,7 +7,10 @@ import pandas as pd
 
 from dpinfer.beside import about, beside
 from dpinfer.card import SMOKE, counts, scales
+from dpinfer.score import DIFFERS
 
+MOST = 5
+"""So many claims stand beside a picture."""
 WIDTH = 420
 """Pixels across a picture on the page."""
 
@@ -46,10 +49,20 @@ def _experiment(experiment: dict[str, Any], card: pd.DataFrame) -> Iterator[str]
         yield f"{_cell(experiment['title'])} ({_cell(experiment['where'])}). {_cell(caption)}\n"
         own = shown.figures[name]
         # A figure that no claim names alone stands beside those of its experiment.
-        told = "<br><br>".join(_claim(row) for row in (shown.others if own.empty else own).to_dict("records"))
-        yield "| the paper says, and we find | our figure |"
+        told = "<br><br>".join(_claims(shown.others if own.empty else own))
+        yield "| our figure | the paper says, and we find |"
         yield "|---|---|"
-        yield f'| {told or "Nothing is claimed of it."} | <img src="{name}.png" width="{WIDTH}" alt="{name}"> |\n'
+        yield f'| <img src="{name}.png" width="{WIDTH}" alt="{name}"> | {told or "Nothing is claimed of it."} |\n'
+
+
+def _claims(claims: pd.DataFrame) -> Iterator[str]:
+    """A few, those that differ first, and how the others fare: a long column would not be beside the picture."""
+    ordered = claims.sort_values("verdict", key=lambda verdict: verdict != DIFFERS, kind="stable")
+    yield from (_claim(row) for row in ordered.head(MOST).to_dict("records"))
+    others = ordered.iloc[MOST:]["verdict"].value_counts()
+    if not others.empty:
+        fare = ", ".join(f"{count} {verdict}" for verdict, count in others.items())
+        yield f"And {others.sum()} more: {fare}"
 
 
 def _claim(row: Mapping[Any, Any]) -> str:

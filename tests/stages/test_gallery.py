@@ -13,6 +13,7 @@ from PIL import Image
 from dpinfer.beside import about, beside
 from dpinfer.card import unexplained
 from dpinfer.contents import gallery_folder
+from dpinfer.gallery import page
 from dpinfer.plan import Plan
 from dpinfer.stages import gallery
 
@@ -52,10 +53,10 @@ def test_a_claim_that_names_a_figure_is_about_it_whatever_it_is_computed_from() 
 def test_pictures_are_small_and_stand_beside_what_is_claimed_and_found(tmp_path: Path) -> None:
     drawn = tmp_path / "figures"
     drawn.mkdir()
-    wide = np.full((1000, 1300, 3), 255, np.uint8)
-    wide[:, 100:110] = (0, 114, 178)
-    for figure in FIGURES:
-        Image.fromarray(wide).save(drawn / f"{figure['name']}.png")
+    plot = np.full((1000, 1300, 3), 255, np.uint8)
+    plot[:, 100:110] = (0, 114, 178)
+    for figure, columns in zip(FIGURES, (650, 1300), strict=True):
+        Image.fromarray(plot[:, :columns]).save(drawn / f"{figure['name']}.png")
     CARD.to_csv(tmp_path / "card.csv", index=False)
     out = tmp_path / "gallery"
     out.mkdir()
@@ -68,15 +69,21 @@ def test_pictures_are_small_and_stand_beside_what_is_claimed_and_found(tmp_path:
         )
     )  # fmt: skip
     assert {path.name for path in out.iterdir()} == {"README.md", "scorecard.csv", "p_fig1a.png", "p_fig1b.png"}
-    with Image.open(out / "p_fig1a.png") as small:
-        assert small.size == (640, 492)
-        assert np.abs(np.asarray(small.convert("RGB"))[200, 51].astype(int) - [0, 114, 178]).max() < 8
+    for name, size, line in (("p_fig1a", (640, 985), 103), ("p_fig1b", (1000, 769), 80)):
+        with Image.open(out / f"{name}.png") as small:
+            assert small.size == size
+            assert np.abs(np.asarray(small.convert("RGB"))[200, line].astype(int) - [0, 114, 178]).max() < 8
     text = (out / "README.md").read_text(encoding="utf-8")
     assert "at laptop scale by dpinfer " in text
     assert "code c0de" in text
     row = next(line for line in text.splitlines() if "p_fig1b.png" in line)
     assert "It is high. (0.5)<br>We: 0.4 ± 0.02, **reproduced**" in row
     assert row.count("|") == 3
+    many = pd.concat([CARD, *[CARD.assign(id=f"p_fig1b_{number}", where="Fig. 1b") for number in range(2)]])
+    many.iloc[-1, many.columns.get_loc("verdict")] = "differs"
+    told = page(PAPERS, many, "v")
+    assert "And 3 more: 3 reproduced" in told
+    assert told.index("**differs**") < told.index("**reproduced**", told.index("p_fig1b.png"))
     # What no claim names alone stands beside those of its experiment.
     assert "It is." in next(line for line in text.splitlines() if "p_fig1a.png" in line)
 

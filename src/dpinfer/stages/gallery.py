@@ -15,8 +15,8 @@ from dpinfer.gallery import page
 ROOT = Path(__file__).parents[3]
 SOURCES = ("src", "workflow", "config", "Snakefile")
 """What figures and verdicts are made by."""
-WIDTH, COLOURS = 640, 64
-"""Of a small picture: pixels across, and how many colours lines and letters need."""
+COLUMN, WIDE, COLOURS = 640, 1000, 64
+"""Of a small picture: pixels across, for one column and for two, and how many colours lines and letters need."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,7 +49,8 @@ def main(arguments: argparse.Namespace) -> None:
 def shrink(source: Path, target: Path) -> None:
     """Write a picture in small: a page of some fifty should load quickly, and a history not swell."""
     with Image.open(source) as picture:
-        size = (WIDTH, round(picture.height * WIDTH / picture.width))
+        width = WIDE if picture.width > WIDE else COLUMN
+        size = (width, round(picture.height * width / picture.width))
         flat = Image.alpha_composite(Image.new("RGBA", picture.size, "white"), picture.convert("RGBA"))
         small = flat.convert("RGB").resize(size, Image.Resampling.LANCZOS)
     small.quantize(COLOURS, dither=Image.Dither.NONE).save(target, optimize=True)
