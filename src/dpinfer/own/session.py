@@ -17,7 +17,7 @@ from dpinfer.own.table import read_table
 from dpinfer.types import Key
 
 MUCH = 0.1
-"""Share of clipped gradients that is worth a word: at 0.15, weights of the example on Adult are off by a fifth."""
+"""Share of clipped gradients that is worth a word: at 0.15, weights of the example on Adult are off by a sixth."""
 
 
 def run(arguments: argparse.Namespace) -> None:
