@@ -8,7 +8,7 @@ BIN := $(CURDIR)/$(VENV)/bin
 RUN = $(BIN)/dpinfer run --cores $(CORES)
 
 .DEFAULT_GOAL := run
-.PHONY: run test lint format figures report smoke lock schemas clean help
+.PHONY: run test lint format figures report gallery smoke docs lock schemas clean help
 
 run: $(READY)  ## Recompute every figure, table and claim at the default scale (results/)
 	@$(RUN) $(ARGS)
@@ -36,11 +36,18 @@ figures: $(READY)  ## Redraw what is out of date of the figures, and what they n
 report: $(READY)  ## Write results/report.html, one page with the scorecard and every figure, and what it needs
 	@$(RUN) results/report.html $(ARGS)
 
+gallery: $(READY)  ## Write docs/gallery, small pictures of all figures with their claims, and what it needs
+	@$(RUN) gallery $(ARGS)
+
 smoke: $(READY)  ## Run the whole pipeline at smoke scale (results/smoke)
 	@$(RUN) --config scale=smoke $(ARGS)
 
+docs: $(READY)  ## Write the pages made from code and config, and all of docs/ as HTML (results/site)
+	@$(BIN)/dpinfer pages --output docs
+	@$(BIN)/python -m mkdocs build --strict --quiet
+
 lock: $(READY)  ## Resolve pyproject.toml into requirements.lock and environment.yml (ARGS=--upgrade for newer versions)
-	$(BIN)/uv pip compile pyproject.toml --extra dev --extra cluster --quiet --universal $(ARGS) \
+	$(BIN)/uv pip compile pyproject.toml --extra dev --extra cluster --extra docs --quiet --universal $(ARGS) \
 		--python-version 3.11 --fork-strategy fewest --generate-hashes --no-header --no-annotate \
 		--no-emit-index-url --no-emit-find-links --output-file requirements.lock
 	@sed -n '1,/- pip:/p' environment.yml > environment.new

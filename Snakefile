@@ -19,6 +19,10 @@ rule all:
         f"{PLAN.results}/report.html",
 
 
+onsuccess:
+    print(ending(PLAN.results))
+
+
 include: "workflow/rules/data.smk"
 include: "workflow/rules/correction.smk"
 include: "workflow/rules/calibrate.smk"

@@ -67,6 +67,17 @@ def test_every_stage_leaves_its_artifact(finished: Checkout) -> None:
     assert not [name for name in made if Path(name).name.startswith(".")], "a temporary file was left"
 
 
+def test_a_gallery_at_smoke_scale_stays_among_the_results(finished: Checkout) -> None:
+    said = finished.snakemake("--", "gallery")
+    results = finished.root / "results/smoke"
+    assert {"README.md", "scorecard.csv", "abalone_descent.png"} == {
+        path.name for path in (results / "gallery").iterdir()
+    }
+    assert not (finished.root / "docs").exists()
+    assert "Results are in results/smoke; start with results/smoke/report.html" in said.stdout
+    assert "Scorecard at smoke scale" in said.stdout
+
+
 def test_every_private_row_carries_both_epsilons_and_the_stand_in(finished: Checkout) -> None:
     metrics = pd.read_csv(finished.root / "results/smoke/metrics/abalone_descent.csv")
     assert len(metrics) == 3 * 2

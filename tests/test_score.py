@@ -80,6 +80,7 @@ def test_what_was_not_run_or_run_on_a_stand_in_is_not_testable() -> None:
     ):
         row = score(claim(select(arm="a"), published=0.7), metrics)
         assert (row["verdict"], row["reason"]) == (NOT_TESTABLE, reason)
+        assert row["scale"] == ("laptop" if "stand-in" in reason else "")
 
 
 def test_a_claim_that_cannot_be_tested_says_why() -> None:
@@ -127,3 +128,44 @@ def test_a_table_of_cells_that_were_not_run_says_nothing() -> None:
 def test_a_claim_may_be_about_an_epsilon() -> None:
     of = Selection(experiment="e", metric="accuracy", where={"arm": "a"}, of="eps_sound")
     assert verdict(claim(of, published=1.5)) == REPRODUCED
+
+
+def error(*values: Selection, **others: object) -> str:
+    others = others or ({"published": 0.7} if len(values) == 1 else {})
+    return str(score(claim(*values, **others), {"e": METRICS})["standard_error"])
+
+
+def test_errors_are_those_of_what_is_shown() -> None:
+    """The mean of a has an error of 0.01, that of b none: a difference has 0.01, a ratio 0.01 / 0.8."""
+    with_b = {"experiment": "e", "metric": "accuracy", "where": {"arm": "a"}}
+    assert error(Selection(**with_b, minus=select(arm="b"))) == "0.01"  # type: ignore[arg-type]
+    assert error(Selection(**with_b, over=select(arm="b"))) == "0.013"  # type: ignore[arg-type]
+    # Of two runs whose standard deviation is s, that deviation has an error of s / sqrt(2).
+    assert error(select("sd", arm="a")) == "0.01"
+    assert error(select("max", arm="a")) == "an extreme over runs"
+    assert error(select(arm="a", seed=0)) == "one run"
+    assert error(select(arm="a"), select(arm="b")) == "0.01, 0"
+    assert error(select(arm="a"), select(arm="b"), along="seed") == "one run"
+
+
+def test_what_has_no_seeds_says_so_unless_it_is_a_time() -> None:
+    curve = METRICS.drop(columns="seed")
+    one = claim(select(arm="a"), published=0.7)
+    assert score(one, {"e": curve})["standard_error"] == "no seeds"
+    assert score(one, {"e": curve.assign(device="cpu")})["standard_error"] == "a median over rounds"
+
+
+def test_what_is_asked_for_is_shown_in_words() -> None:
+    for stated, shown in (
+        (claim(select(arm="a"), published=0.7), "0.7"),
+        (claim(select(arm="a"), at_least=0.5, at_most=1.0), "at least 0.5, at most 1"),
+        (claim(select(arm="a"), select(arm="b")), "in rising order"),
+    ):
+        assert score(stated, {"e": METRICS})["published"] == shown
+
+
+def test_a_diagram_is_listed_as_static() -> None:
+    diagram = Claim(id="c", where="w", statement="s", static=True, reason="a diagram")
+    assert score(diagram, {})["kind"] == "static"
+    with pytest.raises(ValueError, match="a static claim has no values"):
+        claim(select(), static=True, published=1.0)

@@ -32,6 +32,8 @@ STAGES = {
     "table": "summarise an experiment's metrics as a table",
     "scorecard": "hold every claim of the papers against the metrics",
     "report": "write one page with the scorecard and every figure",
+    "gallery": "write small pictures of all figures, with their claims",
+    "pages": "write the pages of the documentation that are made from code and config",
     "schema": "write the JSON schemas of the config files",
 }
 GROUPS = {"for you": COMMANDS, "stages of the pipeline": STAGES}

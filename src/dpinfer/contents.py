@@ -7,10 +7,20 @@ from dpinfer.atomic import to_json
 from dpinfer.plan import Plan
 from dpinfer.settings.chosen import Planned
 
+OURS = "dpinfer"
+"""Comes after the papers of others."""
+
 
 def contents(plan: Plan) -> str:
-    """All papers of a plan, as JSON for `dpinfer report`."""
-    return to_json([_paper(plan, paper) for paper in plan.papers])
+    """All papers of which something is run or claimed, as JSON for `dpinfer report` and `dpinfer gallery`."""
+    papers = sorted({*plan.papers, *plan.claims}, key=lambda paper: (paper == OURS, paper))
+    return to_json([_paper(plan, paper) for paper in papers])
+
+
+def gallery_folder(plan: Plan) -> str:
+    """Where small pictures go: into the documentation, if all is computed at a scale that means something."""
+    is_shown = plan.project.experiments == "all" and plan.project.scale != "smoke"
+    return str(plan.root / "docs/gallery") if is_shown else f"{plan.results}/gallery"
 
 
 def _paper(plan: Plan, paper: str) -> dict[str, Any]:

@@ -2,16 +2,35 @@
 
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from dpinfer.compare import compare
-from dpinfer.errors import InputError
+from dpinfer.estimate import NO_SEEDS, ONE_RUN, Estimate, estimate, parts, select
 from dpinfer.settings.claim import Claim, Selection
 
-NOTHING: pd.Series = pd.Series(dtype=float)
 REPRODUCED, DIFFERS, NOT_TESTABLE = "reproduced", "differs", "not testable here"
+COMPUTED, STATIC = "computed", "static"
+
+
+class Finding(NamedTuple):
+    """What the metrics say of a claim.
+
+    Attributes:
+        ours: The values of the claim, in order; none where it cannot be tested.
+        margins: By how much each value exceeds the one before, at every place that both have.
+        shown: The same in words.
+        error: Its standard error in words.
+        obstacle: Why it cannot be tested, or None.
+    """
+
+    ours: tuple[float, ...] = ()
+    margins: pd.Series = pd.Series(dtype=float)
+    shown: str = ""
+    error: str = ""
+    obstacle: str | None = None
 
 
 def score(
@@ -24,43 +43,34 @@ def score(
         metrics: Metrics by experiment; a claim about a cell that was not run is not testable.
         tables: The paper's published tables by name.
     """
-    selections = [part for value in claim.values for part in _parts(value)]
+    selections = [part for value in claim.values for part in parts(value)]
     rows = [select(selection, metrics) for selection in selections]
+    scales = sorted({scale for chosen in rows if not chosen.empty for scale in chosen["scale"]})
     obstacle = _obstacle(selections, rows)
     if obstacle:
-        rows = []
-    amounts = [] if obstacle else [_amount(claim, value, metrics) for value in claim.values]
-    shown = None
-    if claim.table is not None and not obstacle:
-        share, shown = compare(claim, rows[0], (tables or {})[claim.table])
-        amounts = [] if share is None else [pd.Series([share])]
-        obstacle = None if share is not None else f"not all values of {claim.table} were computed at this scale"
-    ours = [float(amount.iloc[0]) for amount in amounts]
-    # A place that one of two curves does not have says nothing about their order.
-    margins = pd.concat([NOTHING, *(after - before for before, after in pairwise(amounts))]).dropna()
-    if len(amounts) > 1 and margins.empty:
-        obstacle, ours = f"the curves share no value of {claim.along}", []
+        rows, found = [], Finding(obstacle=obstacle)
+    elif claim.table is not None:
+        found = _met(claim, rows[0], (tables or {})[claim.table])
+    else:
+        found = _found(claim, [estimate(value, metrics, claim.along) for value in claim.values])
     return {
         "id": claim.id,
+        "kind": STATIC if claim.static else COMPUTED,
         "where": claim.where,
         "statement": claim.statement,
-        "published": claim.published,
-        "ours": shown or _shown(claim, ours, margins),
-        "standard_error": ", ".join(
-            _standard_error(selection, chosen) for selection, chosen in zip(selections, rows, strict=False)
-        )
-        if claim.table is None
-        else "",
-        "verdict": verdict(claim, ours, margins),
-        "reason": obstacle or claim.reason,
+        "published": _published(claim),
+        "ours": found.shown,
+        "standard_error": found.error,
+        "verdict": verdict(claim, found.ours, found.margins),
+        "reason": found.obstacle or claim.reason,
         "eps_paper": _range(rows, "eps_paper"),
         "eps_sound": _range(rows, "eps_sound"),
         "experiments": ", ".join(sorted({selection.experiment for selection in selections})),
-        "scale": ", ".join(sorted({scale for chosen in rows for scale in chosen["scale"]})),
+        "scale": ", ".join(scales),
     }
 
 
-def verdict(claim: Claim, ours: list[float], margins: pd.Series) -> str:
+def verdict(claim: Claim, ours: tuple[float, ...], margins: pd.Series) -> str:
     """Compare one value with the published one or with bounds, or several with each other."""
     if not ours:
         return NOT_TESTABLE
@@ -75,62 +85,46 @@ def verdict(claim: Claim, ours: list[float], margins: pd.Series) -> str:
     return REPRODUCED if holds else DIFFERS
 
 
-def _parts(selection: Selection) -> list[Selection]:
-    """A selection and all that is taken off it or that it is divided by."""
-    others = [other for other in (selection.minus, selection.over) if other is not None]
-    return [selection, *(part for other in others for part in _parts(other))]
-
-
-def _amount(claim: Claim, selection: Selection, metrics: Mapping[str, pd.DataFrame]) -> pd.Series:
-    """The number of a selection, at every place along which the order must hold."""
-    amount = _by_place(claim, selection, select(selection, metrics))
-    if selection.minus is not None:
-        amount = amount - _amount(claim, selection.minus, metrics)
-    return amount if selection.over is None else amount / _amount(claim, selection.over, metrics)
-
-
-def _by_place(claim: Claim, selection: Selection, chosen: pd.DataFrame) -> pd.Series:
+def _found(claim: Claim, estimates: list[Estimate]) -> Finding:
+    """What values, or curves, come to."""
+    steps = [after.minus(before) for before, after in pairwise(estimates)]
+    # A place that one of two curves does not have says nothing about their order.
+    margins = pd.concat([pd.Series(dtype=float), *(step.value for step in steps)]).dropna()
+    if steps and margins.empty:
+        return Finding(obstacle=f"the curves share no value of {claim.along}")
+    ours = tuple(float(own.value.iloc[0]) for own in estimates)
     if claim.along is None:
-        return pd.Series([reduce(selection, chosen)])
-    if claim.along not in chosen:
-        raise InputError(
-            f"the claim {claim.id} goes along {claim.along}, which {selection.experiment} does not have"
-        )
-    return chosen.groupby(claim.along).apply(lambda group: reduce(selection, group))
-
-
-def _shown(claim: Claim, ours: list[float], margins: pd.Series) -> str:
-    if claim.along is None or margins.empty:
-        return ", ".join(f"{value:.4g}" for value in ours)
+        shown = ", ".join(f"{value:.4g}" for value in ours)
+        errors = [_error(own, own.value.index[0]) for own in estimates]
+        return Finding(ours, margins, shown, ", ".join(dict.fromkeys(errors) if len(set(errors)) == 1 else errors))
     held = (margins > -claim.tolerance).groupby(level=0).all()
-    return f"holds at {held.sum()} of {len(held)} values of {claim.along}, least margin {margins.min():.3g}"
+    shown = f"holds at {held.sum()} of {len(held)} values of {claim.along}, least margin {margins.min():.3g}"
+    least = min((step for step in steps if step.value.notna().any()), key=lambda step: step.value.min())
+    return Finding(ours, margins, shown, _error(least, least.value.idxmin()))
 
 
-def select(selection: Selection, metrics: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Rows of the metric that agree with `where`; none if that cell, or the experiment, was not run."""
-    if selection.experiment not in metrics:
-        return pd.DataFrame()
-    chosen = metrics[selection.experiment]
-    for column, wanted in {"metric": selection.metric, **selection.where}.items():
-        if column not in chosen:
-            raise InputError(f"a claim asks for the column {column}, which {selection.experiment} does not have")
-        chosen = chosen[chosen[column] == wanted]
-    return chosen
+def _met(claim: Claim, chosen: pd.DataFrame, published: pd.DataFrame) -> Finding:
+    """How many values of a published table are met."""
+    share, shown = compare(claim, chosen, published)
+    if share is None:
+        return Finding(obstacle=f"not all values of {claim.table} were computed at this scale")
+    return Finding((share,), shown=shown)
 
 
-def reduce(selection: Selection, chosen: pd.DataFrame) -> float:
-    """Reduce the chosen values to one number."""
-    values = chosen[selection.of]
-    reducers = {"mean": values.mean, "sd": values.std, "min": values.min, "max": values.max}
-    return float(reducers[selection.reduce]())
+def _error(own: Estimate, place: Any) -> str:
+    if own.note == NO_SEEDS:
+        return NO_SEEDS
+    error = own.error[place]
+    return own.note or ONE_RUN if np.isnan(error) else f"{error:.2g}"
 
 
-def _standard_error(selection: Selection, chosen: pd.DataFrame) -> str:
-    """Of the mean over seeds; what has no seeds, and an epsilon, has no error of this kind."""
-    if "seed" not in chosen or selection.of != "value":
-        return "exact"
-    values = chosen["value"].to_numpy(float)
-    return f"{values.std(ddof=1) / len(values) ** 0.5:.2g}" if len(values) > 1 else "one run"
+def _published(claim: Claim) -> str:
+    """What the paper's words ask of ours."""
+    if claim.table is not None:
+        return f"a table, of which {claim.at_least:.0%} or more"
+    bounds = (("", claim.published), ("at least ", claim.at_least), ("at most ", claim.at_most))
+    asked = [f"{word}{bound:.6g}" for word, bound in bounds if bound is not None]
+    return ", ".join(asked) or ("in rising order" if claim.values else "")
 
 
 def _range(rows: list[pd.DataFrame], column: str) -> str:

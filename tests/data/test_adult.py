@@ -1,3 +1,4 @@
+import runpy
 from collections.abc import Callable
 from pathlib import Path
 
@@ -78,3 +79,11 @@ def test_accuracy_without_privacy(real: Callable[[Data], Dataset]) -> None:
     train, test, _ = real(Adult())
     fit = LogisticRegression(C=1.0, fit_intercept=False).fit(train["x"], train["y"])
     assert fit.score(test["x"], test["y"]) == pytest.approx(0.8098, abs=5e-4)
+
+
+def test_the_table_for_a_model_of_ones_own(fetched: Fetched) -> None:
+    made = runpy.run_path(str(Path(__file__).parents[2] / "examples/adult_table.py"))["table"](fetched.paths)
+    assert list(made) == ["age", "education", "hours", "sex", "occupation", "income"]
+    assert made["income"].tolist() == [0, 1, 0, 1, 0, 0, 0, 0, 0, 1]
+    assert made["age"].tolist() == list(range(20, 30))
+    assert (made["education"] == 100 + made["age"]).all()

@@ -1,4 +1,5 @@
 import os
+import re
 import subprocess
 import sys
 from functools import partial
@@ -143,3 +144,17 @@ def test_a_prime_number_of_steps_is_taken_in_large_chunks() -> None:
     short = run(WALK, KEY, RECORDS, 7919).state
     steps = run(WALK, KEY, RECORDS, 7919, record=lambda state, info: state, record_every=7919)  # noqa: ARG005
     np.testing.assert_allclose(short, steps.trace[-1], rtol=1e-5)
+
+
+def test_the_bar_shows_steps_rate_time_left_and_what_is_noted(capsys: pytest.CaptureFixture[str]) -> None:
+    noted: list[int] = []
+
+    def note(done: int) -> str:
+        noted.append(done)
+        return f"epsilon <= {done}"
+
+    run(WALK, KEY, RECORDS, 100, progress=True, note=note)
+    last = capsys.readouterr().err.split("\r")[-1]
+    assert re.search(r"100/100 \[\d\d:\d\d<00:00, +[\d.]+step/s, epsilon <= 100\]", last)
+    assert noted[-1] == 100
+    assert len(noted) > 10

@@ -12,6 +12,7 @@ ROOT = Path(__file__).parent.parent.parent
 FILES = {
     "config": [ROOT / "config/config.yaml"],
     "claims": sorted(ROOT.glob("config/claims/*.yaml")),
+    "doubts": [ROOT / "config/doubts.yaml"],
     "experiment": sorted(ROOT.glob("config/experiments/*/*.yaml")),
 }
 

@@ -1,4 +1,4 @@
-# Hold every claim against the metrics, and show all on one page.
+# Hold every claim against the metrics, and show all on one page, and in small beside the documentation.
 
 
 rule scorecard:
@@ -30,6 +30,7 @@ rule scorecard:
 rule report:
     input:
         scorecard=f"{PLAN.results}/scorecard.csv",
+        doubts=str(ROOT / "config/doubts.yaml"),
         figures=[f"{PLAN.results}/figures/{figure}.png" for figure in PLAN.figures()],
     output:
         page=f"{PLAN.results}/report.html",
@@ -46,5 +47,29 @@ rule report:
         papers=contents(PLAN),
         code=PLAN.code("report"),
     shell:
-        "python -m dpinfer report {params.papers:q} --scorecard {input.scorecard:q} --figures {input.figures:q}"
+        "python -m dpinfer report {params.papers:q} --scorecard {input.scorecard:q} --doubts {input.doubts:q}"
+        " --figures {input.figures:q} --code {params.code} --output {output.page:q} 2> {log:q}"
+
+
+rule gallery:
+    input:
+        scorecard=f"{PLAN.results}/scorecard.csv",
+        figures=[f"{PLAN.results}/figures/{figure}.png" for figure in PLAN.figures()],
+    output:
+        page=f"{gallery_folder(PLAN)}/README.md",
+        scorecard=f"{gallery_folder(PLAN)}/scorecard.csv",
+        pictures=[f"{gallery_folder(PLAN)}/{figure}.png" for figure in PLAN.figures()],
+    log:
+        f"{PLAN.results}/logs/gallery.log",
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        papers=contents(PLAN),
+        code=PLAN.code("gallery"),
+    shell:
+        "python -m dpinfer gallery {params.papers:q} --scorecard {input.scorecard:q} --figures {input.figures:q}"
         " --code {params.code} --output {output.page:q} 2> {log:q}"

@@ -27,6 +27,7 @@ CHUNKS = 50
 """Into how many calls a run is cut, for the progress bar and the checkpoints."""
 
 Record = Callable[[Any, Any], Any]
+Note = Callable[[int], str]
 
 
 class Run(NamedTuple):
@@ -51,11 +52,12 @@ def run(
     record_every: int | None = None,
     checkpoint: Checkpoint | None = None,
     progress: bool = False,
+    note: Note | None = None,
 ) -> Run:
     """Run an algorithm once; see `run_seeds`."""
     done = run_seeds(
         algorithm, key[None], records, num_steps,
-        record=record, record_every=record_every, checkpoint=checkpoint, progress=progress,
+        record=record, record_every=record_every, checkpoint=checkpoint, progress=progress, note=note,
     )  # fmt: skip
     return Run(*jax.tree.map(lambda leaf: leaf[0], tuple(done)))
 
@@ -70,6 +72,7 @@ def run_seeds(
     record_every: int | None = None,
     checkpoint: Checkpoint | None = None,
     progress: bool = False,
+    note: Note | None = None,
 ) -> Run:
     """Run all repetitions in one compiled program, spread over all devices that JAX sees.
 
@@ -82,6 +85,7 @@ def run_seeds(
         record_every: Divides `num_steps`.
         checkpoint: Where to write the state now and then, and to go on from.
         progress: Whether to show a progress bar on standard error.
+        note: `steps done -> text` to show at its end, such as what they cost.
     """
     if (record is None) != (record_every is None):
         raise InputError("record and record_every should be given together")
@@ -101,6 +105,8 @@ def run_seeds(
             states, trace = jax.block_until_ready(advance(states, done, steps))
             traces.append(jax.device_get(jax.tree.leaves(trace)))
             done += steps
+            if progress and note is not None:
+                bar.set_postfix_str(note(done), refresh=False)
             bar.update(steps)
             if checkpoint is not None and done < num_steps:
                 checkpoint.write(done, states, traces)

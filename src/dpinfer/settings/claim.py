@@ -63,12 +63,17 @@ class Claim:
     at_least: Annotated[float | None, Field(description="The least value for which the claim holds.")] = None
     at_most: Annotated[float | None, Field(description="The largest value for which the claim holds.")] = None
     tolerance: Annotated[NonNegative, Field(description="Largest difference that still counts as equal.")] = 0.0
+    static: Annotated[
+        bool, Field(description="Whether it is a diagram, a list or a setting: there is nothing to compute.")
+    ] = False
     reason: Annotated[
         str | None, Field(description="Why ours differs, or why the claim cannot be tested here.")
     ] = None
 
     @model_validator(mode="after")
     def _is_testable_or_says_why(self) -> Self:
+        if self.static and self.values:
+            raise ValueError("a static claim has no values")
         if not self.values and self.reason is None:
             raise ValueError("a claim without values needs a reason why it is not testable")
         is_compared = any(bound is not None for bound in (self.published, self.at_least, self.at_most))

@@ -6,6 +6,7 @@ from pydantic import TypeAdapter
 
 from dpinfer.settings.claim import Claims
 from dpinfer.settings.data import Data
+from dpinfer.settings.doubt import Doubts
 from dpinfer.settings.experiment import Experiment
 from dpinfer.settings.method import Method
 from dpinfer.settings.model import Model
@@ -20,6 +21,7 @@ def schemas() -> dict[str, Schema]:
     return {
         "config": TypeAdapter(Project).json_schema(),
         "claims": TypeAdapter(Claims).json_schema(),
+        "doubts": TypeAdapter(Doubts).json_schema(),
         "experiment": _experiment(),
     }
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from dpinfer import experiment
 from dpinfer.accounting.ledger import BudgetExceededError, Claim, Ledger
+from dpinfer.accounting.so_far import so_far
 from dpinfer.atomic import replacing, to_json
 from dpinfer.data.base import Arrays
 from dpinfer.experiment import OpenCell
@@ -42,7 +43,7 @@ def main(arguments: argparse.Namespace) -> None:
     cell = experiment.open_cell(arguments.calibration, arguments.data)
     job, settings, dataset, algorithm = cell[:4]
     key = experiment.key_of(job["seed"], job["experiment"], job["cell"])
-    ledger = replace(spent(cell), generator=generator(key))
+    paid, ledger = before(cell), replace(spent(cell), generator=generator(key))
     keys = keys_for(key, settings.seeds)
     checkpoint = Checkpoint(
         arguments.output.with_name("checkpoint.npz"), identity=f"{arguments.code} {to_json(job)}"
@@ -56,6 +57,7 @@ def main(arguments: argparse.Namespace) -> None:
         record_every=settings.record_every,
         checkpoint=checkpoint,
         progress=True,
+        note=lambda done: so_far(paid, algorithm.event(done)),
     )
     _refuse_non_finite(done, f"{job['experiment']}/{job['cell']}")
     _save(arguments.output, done)
@@ -76,13 +78,7 @@ def spent(cell: OpenCell, num_steps: int | None = None) -> Ledger:
     num_steps = num_steps or cell.settings.num_steps
     settings = cell.settings
     event = cell.algorithm.event(num_steps)
-    ledger = Ledger(
-        adjacency=settings.adjacency,
-        delta=settings.delta or DELTA,
-        budget=settings.epsilon if settings.is_private and settings.target == "sound" else None,
-    )
-    if cell.given.earlier is not None:
-        ledger = ledger.compose(cell.given.earlier)
+    ledger = before(cell)
     noise = cell.job["noise_multiplier"]
     claim = (
         # Without privacy every accountant says the same.
@@ -94,6 +90,17 @@ def spent(cell: OpenCell, num_steps: int | None = None) -> Ledger:
     if isinstance(settings, PviRecords) and settings.target == "sound":
         _refuse_overspent(ledger, [own.budget for own in settings.own])
     return ledger
+
+
+def before(cell: OpenCell) -> Ledger:
+    """The ledger of a repetition before its first step: its budget, and what the run that it starts from spent."""
+    settings = cell.settings
+    ledger = Ledger(
+        adjacency=settings.adjacency,
+        delta=settings.delta or DELTA,
+        budget=settings.epsilon if settings.is_private and settings.target == "sound" else None,
+    )
+    return ledger if cell.given.earlier is None else ledger.compose(cell.given.earlier)
 
 
 def _refuse_overspent(ledger: Ledger, budgets: list[float | None]) -> None:

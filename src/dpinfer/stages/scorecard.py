@@ -8,8 +8,9 @@ from typing import Any
 import pandas as pd
 
 from dpinfer.atomic import replacing
+from dpinfer.card import page, unexplained
 from dpinfer.provenance import Stamp
-from dpinfer.score import DIFFERS, score
+from dpinfer.score import score
 from dpinfer.settings.claim import Claims
 from dpinfer.settings.yaml import parse, read
 
@@ -32,20 +33,17 @@ def main(arguments: argparse.Namespace) -> None:
     stamp = Stamp(arguments.code)
     metrics = {path.stem: pd.read_csv(path, low_memory=False) for path in arguments.metrics}
     rows: list[dict[str, Any]] = []
+    titles: dict[str, str] = {}
     for path in arguments.claims:
         stated = parse(Claims, read(path), path)
+        titles[path.stem] = stated.title
         tables = {table.stem: pd.read_csv(table) for table in arguments.tables if table.parent.name == path.stem}
         rows += [{"paper": path.stem, **score(claim, metrics, tables)} for claim in stated.claims]
     card = pd.DataFrame(rows)
-    for claim in card.loc[(card["verdict"] == DIFFERS) & card["reason"].isna(), "id"]:
+    for claim in unexplained(card):
         log.warning("%s differs, and its entry gives no reason", claim)
     with replacing(arguments.output) as temporary:
         card.to_csv(temporary, index=False)
     with replacing(arguments.output.with_suffix(".md")) as temporary:
-        temporary.write_text(_page(card), encoding="utf-8")
+        temporary.write_text(page(card, titles), encoding="utf-8")
     stamp.write(arguments.output.with_suffix(".json"), verdicts=card["verdict"].value_counts().to_dict())
-
-
-def _page(card: pd.DataFrame) -> str:
-    counts = card.groupby(["paper", "verdict"]).size().unstack(fill_value=0).to_markdown()
-    return f"# Scorecard\n\n{counts}\n\n{card.fillna('').to_markdown(index=False, floatfmt='.4g')}\n"
