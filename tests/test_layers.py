@@ -21,6 +21,8 @@ MAY_IMPORT = {
     "posterior": {"models", "inference"},
     "evaluate": {"models", "inference", "posterior"},
     "figures": set(),
+    "scoring": set(),
+    "pages": {"plan", "scoring"},
     "studies": {"accounting", "sampling", "data", "models", "mechanism", "inference"},
 }
 

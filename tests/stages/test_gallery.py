@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from dpinfer.beside import about, beside
-from dpinfer.card import unexplained
-from dpinfer.contents import gallery_folder
-from dpinfer.gallery import page
+from dpinfer.pages.beside import about, beside
+from dpinfer.pages.contents import gallery_folder
+from dpinfer.pages.gallery import page
 from dpinfer.plan import Plan
+from dpinfer.scoring.card import unexplained
 from dpinfer.stages import gallery
 
 ROOT = Path(__file__).parents[2]

@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 
 from browser import CHROMIUM, PHONE, look
-from dpinfer.contents import contents
+from dpinfer.pages.contents import contents
+from dpinfer.pages.webpage import Page
 from dpinfer.plan import Plan
-from dpinfer.score import score
+from dpinfer.scoring.score import score
 from dpinfer.settings.doubt import Doubts
 from dpinfer.settings.yaml import parse, read
 from dpinfer.stages import report
-from dpinfer.webpage import Page
 
 ROOT = Path(__file__).parents[2]
 PIXEL = base64.b64decode(

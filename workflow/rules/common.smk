@@ -8,8 +8,8 @@ from pathlib import Path
 ROOT = Path(os.path.relpath(workflow.basedir))
 sys.path.insert(0, str(ROOT.resolve() / "src"))
 
-from dpinfer.contents import contents, gallery_folder
-from dpinfer.ending import ending
+from dpinfer.pages.contents import contents, gallery_folder
+from dpinfer.pages.ending import ending
 from dpinfer.errors import InputError
 from dpinfer.names import any_of
 from dpinfer.plan import Plan

@@ -10,7 +10,7 @@ from PIL import Image
 
 from dpinfer import __version__
 from dpinfer.atomic import from_json, replacing
-from dpinfer.gallery import page
+from dpinfer.pages.gallery import page
 
 ROOT = Path(__file__).parents[3]
 SOURCES = ("src", "workflow", "config", "Snakefile")

@@ -3,8 +3,8 @@
 import argparse
 from pathlib import Path
 
-from dpinfer import reference, soundness
 from dpinfer.atomic import replacing
+from dpinfer.pages import reference, soundness
 from dpinfer.settings.claim import Claims
 from dpinfer.settings.doubt import Doubts
 from dpinfer.settings.yaml import parse, read

@@ -6,10 +6,10 @@ from pathlib import Path
 import pandas as pd
 
 from dpinfer.atomic import from_json, replacing
+from dpinfer.pages.webpage import Page
 from dpinfer.provenance import Stamp
 from dpinfer.settings.doubt import Doubts
 from dpinfer.settings.yaml import parse, read
-from dpinfer.webpage import Page
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

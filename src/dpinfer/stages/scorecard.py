@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 
 from dpinfer.atomic import replacing
-from dpinfer.card import page, unexplained
 from dpinfer.provenance import Stamp
-from dpinfer.score import score
+from dpinfer.scoring.card import page, unexplained
+from dpinfer.scoring.score import score
 from dpinfer.settings.claim import Claims
 from dpinfer.settings.yaml import parse, read
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from dpinfer.compare import compare
-from dpinfer.estimate import NO_SEEDS, ONE_RUN, Estimate, estimate, parts, select
+from dpinfer.scoring.compare import compare
+from dpinfer.scoring.estimate import NO_SEEDS, ONE_RUN, Estimate, estimate, parts, select
 from dpinfer.settings.claim import Claim, Selection
 
 REPRODUCED, DIFFERS, NOT_TESTABLE = "reproduced", "differs", "not testable here"

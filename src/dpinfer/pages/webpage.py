@@ -9,12 +9,12 @@ from typing import Any
 
 import pandas as pd
 
-from dpinfer.beside import about, beside
-from dpinfer.card import COLUMNS, SMOKE, counts, scales
-from dpinfer.estimate import NO_SEEDS
-from dpinfer.score import COMPUTED, STATIC
+from dpinfer.pages.beside import about, beside
+from dpinfer.pages.soundness import heading
+from dpinfer.scoring.card import COLUMNS, SMOKE, counts, scales
+from dpinfer.scoring.estimate import NO_SEEDS
+from dpinfer.scoring.score import COMPUTED, STATIC
 from dpinfer.settings.doubt import Doubt, Doubts
-from dpinfer.soundness import heading
 
 COLUMN = 900
 """Pixels beyond which a figure takes more than a column."""
@@ -37,7 +37,7 @@ class Page:
     """The page of one run.
 
     Args:
-        papers: Papers with their experiments and figures, as `dpinfer.contents` gives them.
+        papers: Papers with their experiments and figures, as `dpinfer.pages.contents` gives them.
         card: The scorecard, all of it words.
         figures: The picture of each figure by its name.
         doubts: The doubts, which link to claims and figures.

@@ -3,7 +3,7 @@ import re
 import pandas as pd
 import pytest
 
-from dpinfer.card import counts, page, told, unexplained
+from dpinfer.scoring.card import counts, page, told, unexplained
 
 ROW = {
     "paper": "p", "id": "a", "kind": "computed", "where": "Fig. 1", "statement": "It | is.", "published": "0.50",

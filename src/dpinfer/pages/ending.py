@@ -17,7 +17,7 @@ def ending(results: str) -> str:
         # Only here, so that reading the rules does not wait for pandas.
         import pandas as pd
 
-        from dpinfer.card import told
+        from dpinfer.scoring.card import told
 
         lines.append(told(pd.read_csv(scorecard, dtype=str)))
     return "\n".join(lines)

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from dpinfer.errors import InputError
-from dpinfer.score import DIFFERS, NOT_TESTABLE, REPRODUCED, score
+from dpinfer.scoring.score import DIFFERS, NOT_TESTABLE, REPRODUCED, score
 from dpinfer.settings.claim import Claim, Selection
 
 METRICS = pd.DataFrame(

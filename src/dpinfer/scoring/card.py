@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import pandas as pd
 
-from dpinfer.score import COMPUTED, DIFFERS, NOT_TESTABLE, REPRODUCED, STATIC
+from dpinfer.scoring.score import COMPUTED, DIFFERS, NOT_TESTABLE, REPRODUCED, STATIC
 
 VERDICTS = (REPRODUCED, DIFFERS, NOT_TESTABLE)
 COLUMNS = (*VERDICTS, STATIC)

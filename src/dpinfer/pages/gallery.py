@@ -5,9 +5,9 @@ from typing import Any
 
 import pandas as pd
 
-from dpinfer.beside import about, beside
-from dpinfer.card import SMOKE, counts, scales
-from dpinfer.score import DIFFERS
+from dpinfer.pages.beside import about, beside
+from dpinfer.scoring.card import SMOKE, counts, scales
+from dpinfer.scoring.score import DIFFERS
 
 MOST = 5
 """So many claims stand beside a picture."""
@@ -19,7 +19,7 @@ def page(papers: Sequence[dict[str, Any]], card: pd.DataFrame, version: str) -> 
     """The page as Markdown.
 
     Args:
-        papers: Papers with their experiments and figures, as `dpinfer.contents` gives them.
+        papers: Papers with their experiments and figures, as `dpinfer.pages.contents` gives them.
         card: The scorecard, all of it words.
         version: What computed it.
     """

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-SOURCE = Path(__file__).parent
+SOURCE = Path(__file__).parents[1]
 PARTS = {
     "Your own NumPyro model": ("svi",),
     "Your own training loop": ("training",),
