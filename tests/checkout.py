@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,9 +24,13 @@ class Checkout:
     root: Path
 
     def snakemake(
-        self, *arguments: str, config: tuple[str, ...] = (), check: bool = True
+        self,
+        *arguments: str,
+        config: tuple[str, ...] = (),
+        check: bool = True,
+        environment: Mapping[str, str] | None = None,
     ) -> subprocess.CompletedProcess[str]:
-        """Run Snakemake; with `check`, a failure shows what Snakemake said."""
+        """Run Snakemake, with more variables in its environment; with `check`, a failure shows what it said."""
         command = [
             sys.executable,
             "-m",
@@ -40,9 +45,8 @@ class Checkout:
             *config,
             *arguments,
         ]
-        done = subprocess.run(
-            command, cwd=self.root, env=self.environment, capture_output=True, text=True, check=False
-        )
+        variables = {**self.environment, **(environment or {})}
+        done = subprocess.run(command, cwd=self.root, env=variables, capture_output=True, text=True, check=False)
         if check and done.returncode != 0:
             pytest.fail(f"{' '.join(command)} failed:\n{done.stdout}\n{done.stderr}")
         return done

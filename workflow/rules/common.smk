@@ -8,6 +8,7 @@ from pathlib import Path
 ROOT = Path(os.path.relpath(workflow.basedir))
 sys.path.insert(0, str(ROOT.resolve() / "src"))
 
+from dpinfer import cluster
 from dpinfer.contents import contents
 from dpinfer.errors import InputError
 from dpinfer.names import any_of
@@ -20,6 +21,15 @@ except InputError as error:
 
 os.environ.update(PLAN.environment)
 ENVIRONMENT = str(ROOT.resolve() / "environment.yml")
+
+
+# Downloads are for the machine that a cluster is used from, which alone may reach the network; the rest is done at once.
+localrules:
+    all,
+    data,
+    scorecard,
+    report,
+    figures,
 
 
 wildcard_constraints:
