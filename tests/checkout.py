@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,6 +52,20 @@ class Checkout:
             pytest.fail(f"{' '.join(command)} failed:\n{done.stdout}\n{done.stderr}")
         return done
 
+    def start(self, *arguments: str, module: str = "dpinfer") -> subprocess.Popen[str]:
+        """Start `dpinfer run`, or Snakemake itself, in a process group of its own, as a shell would."""
+        verb = ["run"] if module == "dpinfer" else []
+        command = [sys.executable, "-m", module, *verb, "--cores", "2", "--config", *CONFIG, *arguments]
+        return subprocess.Popen(
+            command, cwd=self.root, env=self.environment, start_new_session=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
+
+    def copy(self, target: Path) -> "Checkout":
+        """The same with all that was made in it."""
+        subprocess.run(["cp", "-a", str(self.root), str(target)], check=True)
+        return Checkout(target)
+
     @property
     def environment(self) -> dict[str, str]:
         """The caller's environment; no download may be tried."""
@@ -76,6 +91,14 @@ class Checkout:
             for path in sorted(base.rglob("*"))
             if path.is_file() and path.suffix != ".json"
         }
+
+
+def wait_for(path: Path, seconds: float = 120) -> None:
+    """Wait until there is such a file."""
+    deadline = time.monotonic() + seconds
+    while not path.exists():
+        assert time.monotonic() < deadline, f"there is no {path} after {seconds} seconds"
+        time.sleep(0.02)
 
 
 def copy_project(target: Path) -> Checkout:

@@ -3,17 +3,16 @@
 import os
 import signal
 import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from browser import CHROMIUM, PHONE, look
-from checkout import CONFIG, Checkout, copy_project
+from checkout import Checkout, copy_project, wait_for
 
 EXPERIMENT = "config/experiments/dpvi/abalone_descent.yaml"
+FOLDERS = ("data", "fits", "metrics", "figures", "tables")
 ONE_OF_EACH = {"evaluate": 1, "figure": 1, "table": 1, "scorecard": 1, "report": 1, "all": 1}
 
 
@@ -131,31 +130,45 @@ def test_a_moved_checkout_remembers_what_it_made(finished: Checkout, tmp_path: P
 
 def test_the_same_seed_gives_the_same_artifacts(finished: Checkout, checkout: Checkout) -> None:
     checkout.snakemake()
-    for folder in ("data", "fits", "metrics", "figures", "tables"):
+    for folder in FOLDERS:
         assert checkout.contents(folder) == finished.contents(folder)
 
 
 def test_a_killed_run_recovers_to_the_same_results(finished: Checkout, checkout: Checkout) -> None:
-    run = subprocess.Popen(
-        [sys.executable, "-m", "dpinfer", "run", "--cores", "1", "--config", *CONFIG],
-        cwd=checkout.root, env=checkout.environment, start_new_session=True,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    first = checkout.root / "results/smoke/fits"
-    deadline = time.monotonic() + 120
-    while not any(first.glob("*/*/")) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    os.killpg(run.pid, signal.SIGKILL)
+    run = checkout.start()
+    first = checkout.root / "results/smoke/fits/abalone_descent"
+    wait_for(first)
+    (snakemake,) = Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text().split()
+    # Not its jobs, which go on writing while the next run is at work.
+    for pid in (run.pid, int(snakemake)):
+        os.kill(pid, signal.SIGKILL)
     run.wait()
-    assert any(first.glob("*/*/")), "the run was killed before its first fit had begun"
     assert len(checkout.contents("fits")) < len(finished.contents("fits")), "the run had ended before the kill"
-    again = subprocess.run(
-        [sys.executable, "-m", "dpinfer", "run", "--cores", "2", "--config", *CONFIG],
-        cwd=checkout.root, env=checkout.environment, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert again.returncode == 0, again.stderr
-    for folder in ("data", "fits", "metrics", "figures", "tables"):
+    again = checkout.start()
+    said = again.communicate()[0]
+    assert again.returncode == 0, said
+    for folder in FOLDERS:
         assert checkout.contents(folder) == finished.contents(folder)
+
+
+def test_an_artifact_that_was_cut_short_is_made_again(finished: Checkout) -> None:
+    before = {folder: finished.contents(folder) for folder in FOLDERS}
+    cut = [
+        "calibration/abalone_descent/exact.json",
+        "fits/abalone_descent/exact/fit.npz",
+        "metrics/abalone_descent.csv",
+        "figures/abalone_descent.png",
+        "report.html",
+    ]
+    for name in cut:
+        path = finished.root / "results/smoke" / name
+        os.truncate(path, path.stat().st_size // 2)
+    said = finished.snakemake().stderr
+    for name in cut:
+        assert f"results/smoke/{name} was cut short: it is removed and made again" in said
+    assert {folder: finished.contents(folder) for folder in FOLDERS} == before
+    assert (finished.root / "results/smoke/report.html").read_text(encoding="utf-8").endswith("</html>")
+    assert finished.pending() == {}
 
 
 def test_a_bad_config_stops_before_the_first_job_with_its_sentence(checkout: Checkout) -> None:

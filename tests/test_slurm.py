@@ -11,8 +11,8 @@ pytestmark = [
     pytest.mark.slurm,
     pytest.mark.skipif(bool(slurm.missing()), reason=f"SLURM is not installed: no {', '.join(slurm.missing())}"),
 ]
-# Two papers; fits and a study, a correction that cells share, and cells that start from another fit.
-EXPERIMENTS = ("experiments=[abalone_descent,dpmcmc_init,dpmcmc_fig1c,pyvacy_amplification]",)
+# Two papers; fits and a study, a correction, and a cell that starts from another fit.
+EXPERIMENTS = ("experiments=[dpmcmc_init,dpmcmc_fig1c,pyvacy_amplification]",)
 STUDY = ("experiments=[pyvacy_amplification]",)
 SMALL = ("--cores", str(slurm.CPUS), "--max-threads", "2", "--default-resources", "mem_mb=1000", "runtime=10")
 # This SLURM keeps no accounts, and its jobs are short.
@@ -39,10 +39,12 @@ def test_a_run_on_slurm_gives_the_same_results_and_gets_more_memory_where_it_lac
 ) -> None:
     # Too little for JAX: SLURM kills the job, and Snakemake sends it again.
     checkout.edit("workflow/rules/correction.smk", "2000 * attempt", "400 * attempt")
-    arguments = ("--profile", "profiles/slurm", "--group-components", "cell=4", *SMALL, *QUICK)
+    arguments = ("--profile", "profiles/slurm", *SMALL, *QUICK)
     checkout.snakemake(*arguments, config=EXPERIMENTS, environment=cluster)
     for folder in FOLDERS:
         assert checkout.contents(folder) == local.contents(folder)
+    sent = [job.get("Comment") for job in slurm.jobs(cluster)]
+    assert sent.count("rule_cell_calibrate_fit") == sent.count("rule_started_calibrate_fit") == 1
     corrections = [job for job in slurm.jobs(cluster) if job.get("Comment") == CORRECTION]
     asked = [int(job["MinMemoryNode"].removesuffix("M")) for job in corrections]
     assert asked == [400 * attempt for attempt in range(1, len(asked) + 1)]
@@ -50,14 +52,6 @@ def test_a_run_on_slurm_gives_the_same_results_and_gets_more_memory_where_it_lac
     assert len(asked) > 1
     (said,) = (checkout.root / ".snakemake/slurm_logs").rglob(f"{corrections[0]['JobId']}.log")
     assert "Exceeded job memory limit" in said.read_text(encoding="utf-8")
-
-
-def test_cells_and_results_are_sent_as_one_job_each(cluster: dict[str, str]) -> None:
-    """After the test above: how its 25 steps were sent."""
-    sent = [job.get("Comment") for job in slurm.jobs(cluster)]
-    assert sent.count("group_cell_calibrate_fit") == 1
-    assert sent.count("group_started_calibrate_fit") == 1
-    assert len(sent) < 10
 
 
 def test_any_scheduler_will_do_that_has_three_commands(

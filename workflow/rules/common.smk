@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(os.path.relpath(workflow.basedir))
 sys.path.insert(0, str(ROOT.resolve() / "src"))
 
-from dpinfer import cluster
+from dpinfer import cluster, intact, lock
 from dpinfer.contents import contents
 from dpinfer.errors import InputError
 from dpinfer.names import any_of
@@ -18,6 +18,13 @@ try:
     PLAN = Plan(config, ROOT)
 except InputError as error:
     raise WorkflowError(str(error)) from None
+
+if workflow.is_main_process and not workflow.dryrun:
+    # For as long as this process lives.
+    AT_WORK = lock.share()
+    for damaged in intact.damaged(Path(PLAN.results)):
+        logger.warning(f"{damaged} was cut short: it is removed and made again.")
+        damaged.unlink()
 
 os.environ.update(PLAN.environment)
 ENVIRONMENT = str(ROOT.resolve() / "environment.yml")
