@@ -49,6 +49,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     stage = importlib.import_module(f"dpinfer.{package}.{chosen.verb}")
     parser = argparse.ArgumentParser(prog=f"dpinfer {chosen.verb}", description=stage.__doc__)
     stage.add_arguments(parser)
+    for word in chosen.rest:
+        # Python 3.11 takes this for no value at all, and hands on an empty list.
+        if word.startswith("--") and word.endswith("=--"):
+            parser.error(f"argument {word.partition('=')[0]}: expected one argument")
     understood, others = parser.parse_known_args(chosen.rest)
     if others and not hasattr(understood, "others"):
         parser.error(f"unrecognized arguments: {' '.join(others)}")
