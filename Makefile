@@ -55,7 +55,7 @@ schemas: $(READY)  ## Write the JSON schemas of the config files anew
 	@$(BIN)/dpinfer schema --output workflow/schemas
 
 clean:  ## Remove the environment, all results and all caches
-	rm -rf $(VENV) .snakemake .mypy_cache .ruff_cache .pytest_cache src/*.egg-info
+	rm -rf $(VENV) .snakemake .mypy_cache .ruff_cache .pytest_cache .hypothesis src/*.egg-info
 	find results -mindepth 1 ! -name .gitkeep -delete
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

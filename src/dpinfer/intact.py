@@ -6,6 +6,7 @@ from pathlib import Path
 
 FOLDERS = ("data", "corrections", "calibration", "fits", "metrics", "figures", "tables")
 """Below the results, where artifacts are kept; environments, logs and benchmarks are none."""
+PAGES = ("scorecard", "report")
 LAST_BYTES = {
     ".json": b"}\n",
     ".csv": b"\n",
@@ -22,10 +23,16 @@ def damaged(results: Path) -> Iterator[Path]:
 
     Only the end of each file is read. A table that was cut after a whole line is taken for whole.
     """
-    files = [*results.glob("*.*"), *(path for name in FOLDERS for path in sorted((results / name).rglob("*.*")))]
+    files = [path for name in PAGES for path in results.glob(f"{name}.*")]
+    files += [path for name in FOLDERS for path in sorted((results / name).rglob("*.*"))]
     for path in files:
         if path.is_file() and not path.name.startswith(".") and not _ends(path):
             yield path
+
+
+def set_aside(path: Path) -> Path:
+    """Rename a file, so that it is made again; nothing is removed, since somebody else may have put it there."""
+    return path.replace(path.with_name(f"{path.name}.damaged"))
 
 
 def _ends(path: Path) -> bool:

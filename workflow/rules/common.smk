@@ -23,8 +23,7 @@ if workflow.is_main_process and not workflow.dryrun:
     # For as long as this process lives.
     AT_WORK = lock.share()
     for damaged in intact.damaged(Path(PLAN.results)):
-        logger.warning(f"{damaged} was cut short: it is removed and made again.")
-        damaged.unlink()
+        logger.warning(f"{damaged} was cut short: it is made again, and kept as {intact.set_aside(damaged).name}.")
 
 os.environ.update(PLAN.environment)
 ENVIRONMENT = str(ROOT.resolve() / "environment.yml")
