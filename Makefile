@@ -8,14 +8,18 @@ BIN := $(CURDIR)/$(VENV)/bin
 RUN = $(BIN)/dpinfer run --cores $(CORES)
 
 .DEFAULT_GOAL := run
-.PHONY: run test lint format figures report gallery smoke docs lock schemas clean help
+.PHONY: run test test-slurm lint format figures report gallery smoke docs lock schemas clean help
 
 run: $(READY)  ## Recompute every figure, table and claim at the default scale (results/)
 	@$(RUN) $(ARGS)
 
 test: $(READY) lint  ## Lint, unit tests and the whole pipeline at smoke scale
 	@echo "== tests, with the whole pipeline at smoke scale"
-	@$(BIN)/python -m pytest -n $(if $(filter all,$(CORES)),auto,$(CORES)) --dist loadfile $(ARGS)
+	@$(BIN)/python -m pytest -n $(if $(filter all,$(CORES)),auto,$(CORES)) --dist loadfile -m "not slurm" $(ARGS)
+
+test-slurm: $(READY)  ## Test the cluster profiles on a private SLURM (Debian: slurmctld slurmd slurm-client munge)
+	@echo "== tests of the cluster profiles on a private SLURM"
+	@$(BIN)/python -m pytest -m slurm tests/test_slurm.py $(ARGS)
 
 lint: $(READY)  ## Style, formatting, types, Snakemake's own lint
 	@echo "== lint"
@@ -58,12 +62,12 @@ schemas: $(READY)  ## Write the JSON schemas of the config files anew
 	@$(BIN)/dpinfer schema --output workflow/schemas
 
 clean:  ## Remove the environment, all results and all caches
-	rm -rf $(VENV) .snakemake .mypy_cache .ruff_cache .pytest_cache src/*.egg-info
+	rm -rf $(VENV) .snakemake .mypy_cache .ruff_cache .pytest_cache .hypothesis src/*.egg-info
 	find results -mindepth 1 ! -name .gitkeep -delete
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help:  ## Show this list
-	@awk -F':.*## ' '/^[a-z]+:.*##/ {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*##/ {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo "  Add CORES=2 to use fewer cores, ARGS='...' to hand arguments to snakemake or pytest."
 
 $(READY): requirements.lock pyproject.toml

@@ -5,6 +5,8 @@ import re
 import shutil
 import subprocess
 import sys
+import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,9 +25,13 @@ class Checkout:
     root: Path
 
     def snakemake(
-        self, *arguments: str, config: tuple[str, ...] = (), check: bool = True
+        self,
+        *arguments: str,
+        config: tuple[str, ...] = (),
+        check: bool = True,
+        environment: Mapping[str, str] | None = None,
     ) -> subprocess.CompletedProcess[str]:
-        """Run Snakemake; with `check`, a failure shows what Snakemake said."""
+        """Run Snakemake, with more variables in its environment; with `check`, a failure shows what it said."""
         command = [
             sys.executable,
             "-m",
@@ -40,12 +46,25 @@ class Checkout:
             *config,
             *arguments,
         ]
-        done = subprocess.run(
-            command, cwd=self.root, env=self.environment, capture_output=True, text=True, check=False
-        )
+        variables = {**self.environment, **(environment or {})}
+        done = subprocess.run(command, cwd=self.root, env=variables, capture_output=True, text=True, check=False)
         if check and done.returncode != 0:
             pytest.fail(f"{' '.join(command)} failed:\n{done.stdout}\n{done.stderr}")
         return done
+
+    def start(self, *arguments: str, module: str = "dpinfer") -> subprocess.Popen[str]:
+        """Start `dpinfer run`, or Snakemake itself, in a process group of its own, as a shell would."""
+        verb = ["run"] if module == "dpinfer" else []
+        command = [sys.executable, "-m", module, *verb, "--cores", "2", "--config", *CONFIG, *arguments]
+        return subprocess.Popen(
+            command, cwd=self.root, env=self.environment, start_new_session=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
+
+    def copy(self, target: Path) -> "Checkout":
+        """The same with all that was made in it."""
+        subprocess.run(["cp", "-a", str(self.root), str(target)], check=True)
+        return Checkout(target)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -72,6 +91,14 @@ class Checkout:
             for path in sorted(base.rglob("*"))
             if path.is_file() and path.suffix != ".json"
         }
+
+
+def wait_for(path: Path, seconds: float = 120) -> None:
+    """Wait until there is such a file."""
+    deadline = time.monotonic() + seconds
+    while not path.exists():
+        assert time.monotonic() < deadline, f"there is no {path} after {seconds} seconds"
+        time.sleep(0.02)
 
 
 def copy_project(target: Path) -> Checkout:

@@ -3,12 +3,16 @@
 import json
 import math
 import os
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from dpinfer.errors import InputError
+
+UNREADABLE = (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, RuntimeError, zipfile.BadZipFile)
+"""What NumPy and what follows may raise at a file that is no archive of the right arrays."""
 
 
 @contextmanager

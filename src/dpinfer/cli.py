@@ -4,6 +4,7 @@ import argparse
 import importlib
 import logging
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -40,7 +41,7 @@ GROUPS = {"for you": COMMANDS, "stages of the pipeline": STAGES}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one verb; wrong input is one sentence on standard error and exit code 2."""
+    """Run one verb; wrong input, or a file that cannot be had, is one sentence and exit code 2."""
     chosen = _parser().parse_args(arguments)
     logging.basicConfig(format="%(message)s")
     logging.getLogger("dpinfer").setLevel(logging.INFO)
@@ -50,6 +51,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     stage = importlib.import_module(f"dpinfer.{package}.{chosen.verb}")
     parser = argparse.ArgumentParser(prog=f"dpinfer {chosen.verb}", description=stage.__doc__)
     stage.add_arguments(parser)
+    for word in chosen.rest:
+        # Python 3.11 takes this for no value at all, and hands on an empty list.
+        if word.startswith("--") and word.endswith("=--"):
+            parser.error(f"argument {word.partition('=')[0]}: expected one argument")
     understood, others = parser.parse_known_args(chosen.rest)
     if others and not hasattr(understood, "others"):
         parser.error(f"unrecognized arguments: {' '.join(others)}")
@@ -63,9 +68,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader, such as `head`, has seen enough: nothing is left to be written when Python ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except InputError as error:
-        print(f"dpinfer {chosen.verb}: {error}", file=sys.stderr)
+    except KeyboardInterrupt:
+        print(f"dpinfer {chosen.verb}: interrupted", file=sys.stderr)
+        return 128 + signal.SIGINT
+    except (InputError, OSError) as error:
+        print(f"dpinfer {chosen.verb}: {_sentence(error, understood)}", file=sys.stderr)
         return 2
+
+
+def _sentence(error: InputError | OSError, understood: argparse.Namespace) -> str:
+    """What is wrong; a file that cannot be read or written is the user's to mend, as wrong input is."""
+    if isinstance(error, InputError):
+        return str(error)
+    # When a disk is full, the system does not say which file was being written.
+    where = error.filename or getattr(understood, "output", None)
+    return ": ".join(str(part) for part in (where, error.strerror or error) if part)
 
 
 def _parser() -> argparse.ArgumentParser:

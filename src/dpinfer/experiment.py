@@ -13,6 +13,7 @@ from dpinfer.accounting.events import with_rate
 from dpinfer.accounting.ledger import Claim, Ledger, ledger_from_dict
 from dpinfer.atomic import read_json
 from dpinfer.data.base import Dataset, read
+from dpinfer.errors import InputError
 from dpinfer.inference.base import Algorithm
 from dpinfer.inference.correction import Correction, from_dict
 from dpinfer.mechanism.aggregate import Form, aggregate
@@ -26,6 +27,12 @@ from dpinfer.settings.pvi import PviClients
 from dpinfer.settings.sgld import Sgld
 from dpinfer.settings.yaml import parse
 from dpinfer.types import Key, Records, Tree
+
+CALIBRATED = (
+    "experiment", "cell", "arm", "labels", "scale", "seed", "settings", "noise_multiplier", "correction", "start",
+    "earlier", "stamp",
+)  # fmt: skip
+"""What a calibration says."""
 
 
 class Given(NamedTuple):
@@ -61,11 +68,17 @@ class OpenCell(NamedTuple):
 
 
 def open_cell(calibration: Path, data: Path) -> OpenCell:
-    """Read a cell's calibration and data, and build its algorithm."""
-    job = read_json(calibration)
+    """Read a cell's calibration and data, and build its algorithm.
+
+    Raises:
+        InputError: One of the files is not what its stage wrote.
+    """
+    job, dataset = read_json(calibration), read(data)
+    missing = [key for key in CALIBRATED if not isinstance(job, dict) or key not in job]
+    if missing:
+        raise InputError(f"{calibration} is not a calibration written by this package: it has no {missing[0]}")
     del job["stamp"]
     settings: Method = parse(Method, job["settings"], calibration)
-    dataset = read(data)
     given = _given(job)
     algorithm = build(settings, dataset.num_records, job["noise_multiplier"], given)
     return OpenCell(job, settings, dataset, algorithm, given)

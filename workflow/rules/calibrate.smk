@@ -13,12 +13,15 @@ rule calibrate:
         f"{PLAN.results}/logs/calibrate/{{experiment}}/{{cell}}.log",
     benchmark:
         f"{PLAN.results}/benchmarks/calibrate/{{experiment}}/{{cell}}.tsv"
+    group:
+        lambda wildcards: cluster.group(PLAN, wildcards.experiment, wildcards.cell)
     conda:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=2000,
+        mem_mb=lambda wildcards, attempt: 2000 * attempt,
         runtime=10,
+        gpu=cluster.gpus(PLAN),
     params:
         correction=lambda wildcards, input: ["--correction", *input.correction] if input.correction else [],
         start=lambda wildcards, input: ["--start", *input.start] if input.start else [],

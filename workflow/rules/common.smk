@@ -8,10 +8,11 @@ from pathlib import Path
 ROOT = Path(os.path.relpath(workflow.basedir))
 sys.path.insert(0, str(ROOT.resolve() / "src"))
 
-from dpinfer.pages.contents import contents, gallery_folder
-from dpinfer.pages.ending import ending
+from dpinfer import cluster, intact, lock
 from dpinfer.errors import InputError
 from dpinfer.names import any_of
+from dpinfer.pages.contents import contents, gallery_folder
+from dpinfer.pages.ending import ending
 from dpinfer.plan import Plan
 
 try:
@@ -19,8 +20,24 @@ try:
 except InputError as error:
     raise WorkflowError(str(error)) from None
 
+if workflow.is_main_process and not workflow.dryrun:
+    # For as long as this process lives.
+    AT_WORK = lock.share()
+    for damaged in intact.damaged(Path(PLAN.results)):
+        logger.warning(f"{damaged} was cut short: it is made again, and kept as {intact.set_aside(damaged).name}.")
+
 os.environ.update(PLAN.environment)
 ENVIRONMENT = str(ROOT.resolve() / "environment.yml")
+
+
+# Downloads are for the machine that a cluster is used from, which alone may reach the network; the rest is done at once.
+localrules:
+    all,
+    data,
+    scorecard,
+    report,
+    gallery,
+    figures,
 
 
 wildcard_constraints:

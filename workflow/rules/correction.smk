@@ -12,8 +12,9 @@ rule correction:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=2000,
+        mem_mb=lambda wildcards, attempt: 2000 * attempt,
         runtime=10,
+        gpu=cluster.gpus(PLAN),
     params:
         settings=lambda wildcards: PLAN.correction_job(wildcards.correction),
         code=PLAN.code("correction"),

@@ -13,7 +13,7 @@ rule data:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=4000,
+        mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=30,
     params:
         settings=lambda wildcards: PLAN.data_job(wildcards.data),

@@ -13,12 +13,15 @@ rule evaluate:
         f"{PLAN.results}/benchmarks/evaluate/{{experiment}}.tsv"
     wildcard_constraints:
         experiment=any_of(PLAN.fits),
+    group:
+        "result"
     conda:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=4000,
+        mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=60,
+        gpu=cluster.gpus(PLAN),
     params:
         cells=lambda wildcards: [word for made in PLAN.made(wildcards.experiment) for word in ("--cell", *made)],
         metrics=lambda wildcards: PLAN.experiments[wildcards.experiment].settings.metrics,
@@ -38,12 +41,15 @@ rule study:
         f"{PLAN.results}/benchmarks/study/{{experiment}}.tsv"
     wildcard_constraints:
         experiment=any_of(PLAN.studies),
+    group:
+        "result"
     conda:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=2000,
+        mem_mb=lambda wildcards, attempt: 2000 * attempt,
         runtime=60,
+        gpu=cluster.gpus(PLAN),
     params:
         jobs=lambda wildcards: PLAN.jobs(wildcards.experiment),
         code=lambda wildcards: PLAN.study_code(wildcards.experiment),

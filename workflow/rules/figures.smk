@@ -13,11 +13,13 @@ rule figure:
         f"{PLAN.results}/logs/figure/{{figure}}.log",
     benchmark:
         f"{PLAN.results}/benchmarks/figure/{{figure}}.tsv"
+    group:
+        "result"
     conda:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=lambda wildcards, attempt: 1000 * attempt,
         runtime=10,
     params:
         script=lambda wildcards: str(PLAN.script(wildcards.figure)),

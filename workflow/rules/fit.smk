@@ -13,14 +13,18 @@ rule fit:
         f"{PLAN.results}/logs/fit/{{experiment}}/{{cell}}.log",
     benchmark:
         f"{PLAN.results}/benchmarks/fit/{{experiment}}/{{cell}}.tsv"
+    group:
+        lambda wildcards: cluster.group(PLAN, wildcards.experiment, wildcards.cell)
     conda:
         ENVIRONMENT
     # XLA uses every core, so two fits at once each take twice as long: one at a time costs nothing and halves memory.
     # At smoke scale a fit hardly does more than compile, which takes one core.
     threads: 1 if PLAN.project.scale == "smoke" else 8
     resources:
-        mem_mb=4000,
+        mem_mb=lambda wildcards, attempt: 4000 * attempt,
+        # A fit that ran out of time goes on from its checkpoint when it is sent again.
         runtime=240,
+        gpu=cluster.gpus(PLAN),
     params:
         code=lambda wildcards: PLAN.cell_code("fit", wildcards.experiment, wildcards.cell),
     shell:

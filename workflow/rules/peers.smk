@@ -13,7 +13,7 @@ rule peer_environment:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=2000,
+        mem_mb=lambda wildcards, attempt: 2000 * attempt,
         runtime=60,
     params:
         environment=lambda wildcards, output: Path(output[0]).with_suffix(""),
@@ -35,7 +35,7 @@ rule measure_peers:
         ENVIRONMENT
     threads: 64
     resources:
-        mem_mb=16000,
+        mem_mb=lambda wildcards, attempt: 16000 * attempt,
         runtime=120,
     params:
         logs=lambda wildcards, output: Path(output.table).parent.parent / "logs/peers",
@@ -58,7 +58,7 @@ rule draw_peers:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=lambda wildcards, attempt: 1000 * attempt,
         runtime=5,
     shell:
         "python -m dpinfer figure {input.script:q} --metrics {input.table:q} --output {output.pdf:q} 2> {log:q}"
@@ -78,7 +78,7 @@ rule agree_with_d3p:
         ENVIRONMENT
     threads: 64
     resources:
-        mem_mb=4000,
+        mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=60,
     shell:
         "python benchmarks/peers/agree.py {input.environment:q} {input.data:q} {input.ours:q} --output {output:q}"

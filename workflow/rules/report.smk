@@ -18,7 +18,7 @@ rule scorecard:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=lambda wildcards, attempt: 1000 * attempt,
         runtime=10,
     params:
         code=PLAN.code("scorecard"),
@@ -41,7 +41,7 @@ rule report:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=lambda wildcards, attempt: 1000 * attempt,
         runtime=10,
     params:
         papers=contents(PLAN),

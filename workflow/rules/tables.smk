@@ -12,11 +12,13 @@ rule table:
         f"{PLAN.results}/logs/table/{{experiment}}.log",
     benchmark:
         f"{PLAN.results}/benchmarks/table/{{experiment}}.tsv"
+    group:
+        "result"
     conda:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=lambda wildcards, attempt: 1000 * attempt,
         runtime=10,
     params:
         title=lambda wildcards: PLAN.experiments[wildcards.experiment].settings.title,

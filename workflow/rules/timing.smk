@@ -15,8 +15,9 @@ rule timing:
         ENVIRONMENT
     threads: 64
     resources:
-        mem_mb=8000,
+        mem_mb=lambda wildcards, attempt: 8000 * attempt,
         runtime=60,
+        gpu=cluster.gpus(PLAN),
     params:
         jobs=lambda wildcards: PLAN.jobs(wildcards.experiment),
         code=lambda wildcards: PLAN.study_code(wildcards.experiment),

@@ -273,6 +273,8 @@ def to_dict(event: Event) -> dict[str, Any]:
 
 def from_dict(values: dict[str, Any]) -> Event:
     """Read an event written by `to_dict`, checking every field again."""
+    if not isinstance(values, dict):
+        raise InputError(f"An event was expected, but {values!r} was found.")
     rest = dict(values)
     kind = rest.pop("kind", None)
     if kind not in _KINDS:

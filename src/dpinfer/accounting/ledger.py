@@ -191,4 +191,8 @@ def ledger_from_dict(values: dict[str, Any]) -> Ledger:
 
 def read(path: Path) -> Ledger:
     """Read a ledger written by `Ledger.write`."""
-    return ledger_from_dict(read_json(path))
+    content = read_json(path)
+    try:
+        return ledger_from_dict(content)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error

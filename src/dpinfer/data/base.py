@@ -1,14 +1,13 @@
 """What every data set is once loaded, and how it is kept on disk."""
 
 import json
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpinfer.atomic import replacing
+from dpinfer.atomic import UNREADABLE, replacing
 from dpinfer.errors import InputError
 
 Arrays = dict[str, np.ndarray]
@@ -69,7 +68,7 @@ def read(path: Path) -> Dataset:
         for key, value in arrays.items():
             part, _, name = key.partition("/")
             parts[part][name] = value
-    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
+    except UNREADABLE as error:
         raise InputError(f"{path} is not a data set written by this package: {error!r}") from error
     return Dataset(parts["train"], parts["test"], facts)
 

@@ -82,6 +82,9 @@ def records_of(program: Program, table: Table) -> Records:
     for name, parameter in parameters.items():
         if name not in arrays and parameter.default is inspect.Parameter.empty:
             raise InputError(f"the model's parameter {name} is no column; these are {columns}")
+    outcomes = [name for name, parameter in parameters.items() if parameter.default is None and name != COUNT]
+    if outcomes and not set(outcomes) & set(arrays):
+        raise InputError(f"the model's outcome {outcomes[0]} is no column; these are {columns}")
     names = tuple(name for name in parameters if name in arrays)
     if not names:
         raise InputError(f"no parameter of the model is a column of the table; these are {columns}")

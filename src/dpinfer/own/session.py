@@ -3,6 +3,8 @@
 import argparse
 import inspect
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import jax
@@ -27,14 +29,16 @@ def run(arguments: argparse.Namespace) -> None:
     records = records_of(program, read_table(arguments.data, program.levels))
     if arguments.synthetic:
         posterior.refuse_without_twin(records)
-    planned = posterior.plan(program, records, request)
+    with _blaming(arguments.model):
+        planned = posterior.plan(program, records, request)
     print(_told(planned, records, request))
     if arguments.dry_run:
         return
-    fitted = posterior.fit(planned, records, request)
     key_check, key_twin = jax.random.split(jax.random.fold_in(request.key, 1))
-    found = posterior.check(program, records, fitted, key_check)
-    drawn = posterior.twin(program, records, fitted, key_twin) if arguments.synthetic else None
+    with _blaming(arguments.model):
+        fitted = posterior.fit(planned, records, request)
+        found = posterior.check(program, records, fitted, key_check)
+        drawn = posterior.twin(program, records, fitted, key_twin) if arguments.synthetic else None
     arguments.output.mkdir(parents=True, exist_ok=True)
     write.posterior(arguments.output, fitted, planned.ledger)
     write.unprotected(arguments.output, fitted, found)
@@ -43,6 +47,18 @@ def run(arguments: argparse.Namespace) -> None:
     print(_ended(arguments.output, fitted.diagnostics))
     if arguments.seed is not None:
         print("a seed was given: whoever knows it can take the noise off again, so release nothing of this")
+
+
+@contextmanager
+def _blaming(model: Path) -> Iterator[None]:
+    """Tell in one sentence that a model does not go with its table: that may end in any error, in NumPyro, say."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        problem = str(error).partition("\n")[0]
+        raise InputError(f"{model}: the model cannot be fitted: {type(error).__name__}: {problem}") from error
 
 
 def _request(arguments: argparse.Namespace) -> Request:

@@ -1,5 +1,6 @@
 """Tables of records: read from CSV, checked, and turned into numbers by rules that do not look at the records."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -52,11 +53,16 @@ def _read(path: Path) -> pd.DataFrame:
     try:
         # The header twice, since pandas renames what stands in it twice.
         header = pd.read_csv(path, header=None, nrows=1, dtype=str, skipinitialspace=True).iloc[0]
-        frame = pd.read_csv(path, skipinitialspace=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            # Else pandas takes what stands first for names of the records, and moves all columns by one.
+            frame = pd.read_csv(path, skipinitialspace=True, index_col=False)
     except FileNotFoundError as error:
         raise InputError(f"{path}: there is no such file") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: the file is not text in UTF-8") from error
+    except pd.errors.ParserWarning as error:
+        raise InputError(f"{path}: a record has more values than the header has names") from error
     except (pd.errors.EmptyDataError, pd.errors.ParserError) as error:
         raise InputError(f"{path}: the file is no table of comma-separated values: {error}") from error
     if header.isna().any():
@@ -66,6 +72,9 @@ def _read(path: Path) -> pd.DataFrame:
         raise InputError(f"{path}: there are two columns with the name {twice.iloc[0]}")
     if len(frame) < 2:
         raise InputError(f"{path}: the table has {len(frame)} records, but should have at least 2")
+    again = (frame.astype(str) == header.to_numpy()).all(axis=1).to_numpy()
+    if again.any():
+        raise InputError(f"{path}: record {int(again.argmax()) + 1} is the header once more")
     return frame
 
 
@@ -82,16 +91,24 @@ def _numbers(path: Path, column: pd.Series, levels: Sequence[str] | None) -> np.
         return codes.to_numpy(np.int32)
     if column.dtype == bool:
         return column.to_numpy(np.int32)
-    if not pd.api.types.is_numeric_dtype(column):
+    numbers = pd.to_numeric(column, errors="coerce")
+    if numbers.isna().any() or np.iscomplexobj(numbers):
         raise InputError(
             f"{path}: the column {column.name} holds text: list its values in the model's file, "
             f'as LEVELS = {{"{column.name}": [...]}}'
         )
-    values = column.to_numpy()
-    finite = np.isfinite(values.astype(np.float64))
-    if not finite.all():
-        raise InputError(f"{path}: the column {column.name} is not finite in record {int(finite.argmin()) + 1}")
-    return values.astype(np.int32 if np.issubdtype(values.dtype, np.integer) and _fits(values) else np.float32)
+    values = numbers.to_numpy()
+    if np.issubdtype(values.dtype, np.integer) and _fits(values):
+        return values.astype(np.int32)
+    with np.errstate(over="ignore"):
+        short = values.astype(np.float32)
+    for problem, right in (
+        ("not finite", np.isfinite(values.astype(np.float64))),
+        ("too large for 32 bits", np.isfinite(short)),
+    ):
+        if not right.all():
+            raise InputError(f"{path}: the column {column.name} is {problem} in record {int(right.argmin()) + 1}")
+    return short
 
 
 def _fits(values: np.ndarray) -> bool:

@@ -20,7 +20,10 @@ def read(path: Path) -> dict[str, Any]:
         raise InputError(f"{path}: there is no such file")
     try:
         content = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
-    except YAMLError as error:
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: the file is not text in UTF-8") from error
+    except (YAMLError, ValueError) as error:
+        # A tag on what is no number ends in an error of Python's own.
         raise InputError(f"{path}: this is not valid YAML: {_problem(error)}") from error
     if not isinstance(content, dict):
         raise InputError(f"{path}: the file should hold keys and values, but holds {type(content).__name__}")
@@ -39,6 +42,8 @@ def parse(kind: Any, raw: Any, where: str | Path, origins: Mapping[str, str] | N
     try:
         # JSON mode is strict about types and still takes a list for a tuple, as YAML gives it.
         return _adapter(kind).validate_json(json.dumps(raw, default=str))
+    except TypeError as error:
+        raise InputError(f"{where}: a key is no word: {error}") from error
     except ValidationError as error:
         raise InputError(f"{where}: {explain(error, kind, origins or {})}") from error
 
@@ -48,7 +53,7 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
-def _problem(error: YAMLError) -> str:
+def _problem(error: Exception) -> str:
     mark = getattr(error, "problem_mark", None)
     problem = " ".join(str(getattr(error, "problem", None) or error).split())
     return f"{problem} (line {mark.line + 1}, column {mark.column + 1})" if mark else problem

@@ -11,8 +11,9 @@ import numpy as np
 from dpinfer import experiment
 from dpinfer.accounting.ledger import BudgetExceededError, Claim, Ledger
 from dpinfer.accounting.so_far import so_far
-from dpinfer.atomic import replacing, to_json
+from dpinfer.atomic import UNREADABLE, replacing, to_json
 from dpinfer.data.base import Arrays
+from dpinfer.errors import InputError
 from dpinfer.experiment import OpenCell
 from dpinfer.inference.base import Algorithm
 from dpinfer.inference.checkpoint import Checkpoint
@@ -118,12 +119,16 @@ def load(path: Path, algorithm: Algorithm, records: Arrays) -> Run:
     key = jax.random.key(0)
     state = jax.eval_shape(algorithm.init, key, _records(records))
     kept = jax.eval_shape(lambda own, at: algorithm.keep(*algorithm.step(own, at, _records(records))), key, state)
-    with np.load(path, allow_pickle=False) as stored:
-        leaves = {
-            part: [jnp.asarray(stored[name]) for name in stored.files if name.startswith(part)] for part in PARTS
-        }
-    trees = {"state": state, "trace": kept if leaves["trace"] else None}
-    return Run(**{part: jax.tree.unflatten(jax.tree.structure(trees[part]), leaves[part]) for part in PARTS})
+    try:
+        with path.open("rb") as source, np.load(source, allow_pickle=False) as stored:
+            leaves = {
+                part: [jnp.asarray(stored[name]) for name in stored.files if name.startswith(part)]
+                for part in PARTS
+            }
+        trees = {"state": state, "trace": kept if leaves["trace"] else None}
+        return Run(**{part: jax.tree.unflatten(jax.tree.structure(trees[part]), leaves[part]) for part in PARTS})
+    except UNREADABLE as error:
+        raise InputError(f"{path} is not a fit of this cell: {error}") from error
 
 
 def _save(path: Path, done: Run) -> None:

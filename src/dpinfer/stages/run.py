@@ -1,14 +1,11 @@
 """Run Snakemake with the given arguments, after clearing a lock that a killed run left behind."""
 
 import argparse
-import fcntl
 import subprocess
 import sys
-from pathlib import Path
+from contextlib import suppress
 
-from dpinfer.errors import InputError
-
-STATE = Path(".snakemake")
+from dpinfer import lock
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,21 +15,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Run Snakemake while holding a lock of our own, which the system drops when this process dies.
+    """Run Snakemake, unless somebody else is at work here.
 
-    Snakemake's lock is a file that outlives a killed run. Holding ours proves that nobody else who came this
-    way is running, so that Snakemake's lock, if there is one, is stale.
+    Snakemake's lock is a file that outlives a killed run. Ours, which every run of this project's Snakefile holds,
+    dies with it: having ours to ourselves proves that Snakemake's, if there is one, is stale.
     """
-    STATE.mkdir(exist_ok=True)
-    with (STATE / "dpinfer.lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise InputError(f"another run is at work in {Path.cwd().name}; wait for it or stop it") from error
-        if any((STATE / "locks").glob("*")):
+    with lock.alone() as held:
+        if any((lock.STATE / "locks").glob("*")):
             _snakemake("--unlock", "--quiet", "all")
+        lock.make_shared(held)
         return _snakemake(*arguments.others)
 
 
 def _snakemake(*arguments: str) -> int:
-    return subprocess.run([sys.executable, "-m", "snakemake", *arguments], check=False).returncode
+    with subprocess.Popen([sys.executable, "-m", "snakemake", *arguments]) as process:
+        while True:
+            # Ctrl-C reaches Snakemake as well, which stops its jobs and tidies up: let it.
+            with suppress(KeyboardInterrupt):
+                return process.wait()
