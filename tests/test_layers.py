@@ -21,7 +21,8 @@ MAY_IMPORT = {
     "posterior": {"models", "inference"},
     "evaluate": {"models", "inference", "posterior"},
     "figures": set(),
-    "studies": {"accounting", "sampling", "data", "models", "mechanism", "inference"},
+    "audit": {"accounting", "models", "inference", "experiment"},
+    "studies": {"accounting", "sampling", "data", "models", "mechanism", "inference", "audit"},
 }
 
 
