@@ -44,7 +44,7 @@ def by_account(event: Event, adjacency: Adjacency, delta: float) -> Yardstick:
             return 0.0
         if excess(low, p, q) < 0:
             # More noise is the safe side.
-            low = brentq(excess, low, high, args=(p, q), xtol=1e-4) + 1e-4
+            low = brentq(excess, low, high, args=(p, q), xtol=1e-3) + 1e-3
         return pld.epsilon(louder(event, np.exp(low)), delta, adjacency).upper
 
     return Yardstick(rank, epsilon)

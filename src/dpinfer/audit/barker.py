@@ -1,12 +1,14 @@
 """The case of DP-MCMC's acceptance test: audited is what it holds against the threshold, not the bit after."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from dpinfer import models
 from dpinfer.audit.bound import Array
-from dpinfer.audit.case import Case
+from dpinfer.audit.case import Case, Pair
 from dpinfer.audit.worst import DELTA, MODEL, shards
 from dpinfer.inference import barker, chain
 from dpinfer.inference.correction import Correction
@@ -36,7 +38,7 @@ def acceptance() -> Case:
         settings,
         "a record whose ratio is clipped from above, and one whose is from below",
         (_telling(*others, 1.0), _telling(*others, -1.0)),
-        lambda keys, records: np.asarray(_statistics(settings, keys, records), np.float64),
+        partial(_scores, settings),
     )
 
 
@@ -46,15 +48,15 @@ def _telling(*signs: float) -> Records:
     return {"x": jnp.ones((len(signs), 1)), "y": y}
 
 
-def _statistics(settings: Barker, keys: Key, records: Records) -> Array:
-    """What the tests of these keys hold against their threshold.
+def _scores(settings: Barker, keys: Key, pair: Pair) -> tuple[Array, Array]:
+    """What tests hold against their threshold, on either data set.
 
     A test says only on which side of the threshold it lies. But the prior moves the threshold, and with the same
     randomness the statistic is the same: halving finds it.
     """
     model = models.build(settings.model)
 
-    def is_accepted(key: Key, shift: jax.Array) -> jax.Array:
+    def is_accepted(key: Key, shift: jax.Array, records: Records) -> jax.Array:
         tilted = model._replace(log_prior=lambda weight: shift * weight.sum())
         algorithm = barker.build(settings, tilted, settings.given_noise, NOTHING, RECORDS)
         state = algorithm.init(key, records)
@@ -62,14 +64,18 @@ def _statistics(settings: Barker, keys: Key, records: Records) -> Array:
         after: chain.State = algorithm.update(drawn, state, records)[0]
         return after.counts.accepted > 0
 
-    def one(key: Key) -> jax.Array:
+    def one(key: Key, records: Records) -> jax.Array:
         def halve(between: tuple[jax.Array, jax.Array], _: None) -> tuple[tuple[jax.Array, jax.Array], None]:
             low, high = between
             middle = (low + high) / 2
-            above = is_accepted(key, -middle)
+            above = is_accepted(key, -middle, records)
             return (jnp.where(above, middle, low), jnp.where(above, high, middle)), None
 
         ends = (jnp.asarray(-REACH), jnp.asarray(REACH))
         return jax.lax.scan(halve, ends, None, length=HALVINGS)[0][0]
 
-    return jax.jit(jax.vmap(one))(keys)
+    tests = jax.jit(jax.vmap(one, in_axes=(0, None)))
+    first, second = (
+        np.asarray(tests(own, records), np.float64) for own, records in zip(jnp.split(keys, 2), pair, strict=True)
+    )
+    return first, second

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from dpinfer import experiment
@@ -16,8 +17,9 @@ from dpinfer.inference.run import keys_for, run_seeds
 from dpinfer.settings.method import Method
 from dpinfer.types import Key, Records
 
-Scores = Callable[[Key, Records], Array]
-"""`(keys, records) -> (trials,)`: what a run by each of the keys lets an adversary see, as one number."""
+Pair = tuple[Records, Records]
+Scores = Callable[[Key, Pair], tuple[Array, Array]]
+"""`(keys, pair) -> scores` on either data set: what runs let an adversary see, each as one number."""
 
 
 class Case(NamedTuple):
@@ -32,7 +34,7 @@ class Case(NamedTuple):
 
     settings: Method
     neighbours: str
-    pair: tuple[Records, Records]
+    pair: Pair
     scores: Scores
 
     @property
@@ -68,18 +70,15 @@ class Audited(NamedTuple):
 
 
 def audit(case: Case, key: Key, trials: int, confidence: float) -> Audited:
-    """Run a case `trials` times on each of its data sets."""
+    """Run a case about `trials` times on each of its data sets."""
     settings = case.settings
     noise = settings.given_noise
     assert settings.delta is not None
     assert noise is not None
     event = experiment.build(settings, case.num_records, noise).event(settings.num_steps)
     sound = Ledger(adjacency=settings.adjacency, delta=settings.delta).spend(event, "the audited steps").sound()
-    one, other = (
-        case.scores(keys_for(own, trials), records)
-        for own, records in zip(jax.random.split(key), case.pair, strict=True)
-    )
-    found = lower((one, other), confidence, yardstick(event, settings.adjacency, settings.delta))
+    scores = case.scores(keys_for(key, 2 * trials), case.pair)
+    found = lower(scores, confidence, yardstick(event, settings.adjacency, settings.delta))
     return Audited(found, experiment.claim(settings, case.num_records, noise).epsilon(), sound.upper)
 
 
@@ -93,7 +92,7 @@ def yardstick(event: Event, adjacency: Adjacency, delta: float) -> Yardstick:
 def by_steps(
     algorithm: Algorithm, num_steps: int, see: Callable[[Any], Any], score: Callable[[Any], Array]
 ) -> Scores:
-    """Scores of runs by the loop that runs every algorithm.
+    """Scores of runs by the loop that runs every algorithm, all in one program.
 
     Args:
         algorithm: What is run.
@@ -102,11 +101,33 @@ def by_steps(
         score: `tree -> (trials,)`, where every leaf has the shape (trials, steps, ...).
     """
 
-    def scores(keys: Key, records: Records) -> Array:
-        seen = run_seeds(
-            algorithm, keys, records, num_steps,
-            record=lambda state, info: see(state), record_every=1,  # noqa: ARG005
-        ).trace  # fmt: skip
-        return score(jax.tree.map(lambda leaf: np.asarray(leaf, np.float64), seen))
+    def scores(keys: Key, pair: Pair) -> tuple[Array, Array]:
+        stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *pair)
+        done = run_seeds(
+            on_either(algorithm), keys, stacked, num_steps,
+            record=lambda state, info: see(state[0]), record_every=1,  # noqa: ARG005
+        )  # fmt: skip
+        found = score(jax.tree.map(lambda leaf: np.asarray(leaf, np.float64), done.trace))
+        side = np.asarray(done.state[1])
+        return found[side == 0], found[side == 1]
 
     return scores
+
+
+def on_either(algorithm: Algorithm) -> Algorithm:
+    """The algorithm on one of two data sets, by the toss of a coin that its state remembers."""
+
+    def of(pair: Any, side: jax.Array) -> Any:
+        return jax.tree.map(lambda leaf: leaf[side], pair)
+
+    def init(key: Key, pair: Any) -> Any:
+        key_side, key_init = jax.random.split(key)
+        side = jax.random.bernoulli(key_side).astype(int)
+        return algorithm.init(key_init, of(pair, side)), side
+
+    def update(drawn: Any, state: Any, pair: Any) -> tuple[Any, Any]:
+        inner, side = state
+        after, info = algorithm.update(drawn, inner, of(pair, side))
+        return (after, side), info
+
+    return algorithm._replace(init=init, random=lambda key, state: algorithm.random(key, state[0]), update=update)

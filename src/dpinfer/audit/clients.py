@@ -98,7 +98,7 @@ def percentile() -> Case:
     settings = PviRecords(
         **COMMON, **MOMENTS, **ALONE, noise_multiplier=2.0, clipping="percentile", adjacency="replace-one"
     )
-    half = (10 * CLIP,) * SHARD + (0.0,) * (SHARD - 1)
+    half = (10 * CLIP,) * (SHARD - 1) + (0.0,) * SHARD
     algorithm = experiment.build(settings, 2 * SHARD, settings.noise_multiplier)
     return Case(
         settings,

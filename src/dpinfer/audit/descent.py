@@ -26,7 +26,7 @@ COMMON: dict[str, Any] = {
 }  # fmt: skip
 # d3p draws subsets, and accounts for them as if each record had a coin of its own.
 AS_POISSON: dict[str, Any] = {
-    "sampler": "subset", "adjacency": "replace-one", "accountant": "fourier",
+    "sampler": "subset", "adjacency": "replace-one",
     "claimed": Claimed(sampler="poisson", adjacency="add-remove"),
 }  # fmt: skip
 

@@ -57,8 +57,9 @@ def draw(metrics: pd.DataFrame, published: pd.DataFrame | None) -> Figure:
 
 def _shade(axes: Axes, rows: np.ndarray, found: pd.DataFrame) -> None:
     """A bar behind the rows whose paper's account is refuted."""
-    for row in rows[found["value"] > found["eps_paper"]]:
-        axes.axhspan(row - 0.5, row + 0.5, color="0.9", linewidth=0)
+    for number, row in enumerate(rows[found["value"] > found["eps_paper"]]):
+        label = None if number else "the paper's account is refuted"
+        axes.axhspan(row - 0.5, row + 0.5, color="0.9", linewidth=0, label=label)
 
 
 def _none(axes: Axes, rows: np.ndarray) -> None:
