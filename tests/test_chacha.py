@@ -1,4 +1,4 @@
-"""ChaCha20 as a kind of key: the cipher against its standard, the laws of what is drawn, and streams kept apart."""
+"""ChaCha20 as a kind of key: the cipher against its standard, the laws of its draws, and streams kept apart."""
 
 import os
 
@@ -111,7 +111,8 @@ def test_no_two_purposes_share_words() -> None:
 
 
 def test_a_key_of_the_system_is_new_and_takes_its_entropy_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not np.isin(*(np.asarray(jax.random.key_data(system_key())) for _ in range(2))).any()
+    one, other = (np.asarray(jax.random.key_data(system_key())) for _ in range(2))
+    assert not np.isin(one, other).any()
     monkeypatch.setattr(os, "urandom", lambda size: bytes(range(size)))
     assert np.asarray(jax.random.key_data(system_key())).tobytes() == bytes(range(32))
 

@@ -95,7 +95,7 @@ def _split(key: jax.Array, shape: tuple[int, ...]) -> jax.Array:
     return _stream(key, math.prod(shape) * KEY_WORDS, SPLIT).reshape(*shape, KEY_WORDS)
 
 
-def _fold_in(key: jax.Array, data: jax.Array) -> jax.Array:
+def _fold_in(key: jax.Array, data: jax.Array | int) -> jax.Array:
     counter = jnp.asarray(data, jnp.uint32)[None]
     return blocks(key, counter, (FOLD, 0, 0))[:KEY_WORDS, 0]
 

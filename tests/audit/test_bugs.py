@@ -12,7 +12,7 @@ import pytest
 
 from dpinfer import experiment
 from dpinfer.accounting import pld
-from dpinfer.accounting.events import Gaussian
+from dpinfer.accounting.events import Adjacency, Gaussian
 from dpinfer.accounting.gaussian import epsilon_of
 from dpinfer.audit.account import by_account
 from dpinfer.audit.bound import by_delta, lower
@@ -116,7 +116,7 @@ def test_division_by_the_realised_batch(by_realised: bool) -> None:
 def test_two_clips_for_a_replaced_record(forgotten: bool, is_refuted: bool) -> None:
     pair = [released(gaussian(CLIP, 1.0), lambda total, size: total, pull) for pull in (FAR, -FAR)]  # noqa: ARG005
     event = Gaussian(noise_multiplier=1.0)
-    adjacency = "add-remove" if forgotten else "replace-one"
+    adjacency: Adjacency = "add-remove" if forgotten else "replace-one"
     found = lower((pair[0], pair[1]), CONFIDENCE, by_account(event, adjacency, DELTA))
     assert (found.epsilon > epsilon_of(DELTA, 1.0 if forgotten else 2.0)) == is_refuted
 

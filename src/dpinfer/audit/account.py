@@ -16,8 +16,19 @@ from scipy.special import ndtri
 
 from dpinfer.accounting import attacker, pld
 from dpinfer.accounting.attacker import Profile
-from dpinfer.accounting.events import Adjacency, Compose, Event, Repeat, tally
+from dpinfer.accounting.events import (
+    Adjacency,
+    Compose,
+    Event,
+    Gaussian,
+    Leaf,
+    PoissonGaussian,
+    Repeat,
+    SubsetGaussian,
+    tally,
+)
 from dpinfer.audit.bound import Array, Yardstick
+from dpinfer.errors import InputError
 
 LAST_DELTA = 1e-6
 """The profile is followed down to this delta: what is counted has probabilities above it."""
@@ -58,9 +69,10 @@ def curve(event: Event, adjacency: Adjacency) -> Profile:
 
 def louder(event: Event, factor: float) -> Event:
     """The same releases with `factor` times the noise."""
-    return Compose(
-        tuple(
-            Repeat(dataclasses.replace(leaf, noise_multiplier=factor * leaf.noise_multiplier), count)
-            for leaf, count in tally(event)
-        )
-    )
+
+    def one(leaf: Leaf) -> Leaf:
+        if not isinstance(leaf, Gaussian | PoissonGaussian | SubsetGaussian):
+            raise InputError(f"{leaf} has no noise multiplier that an audit could scale")
+        return dataclasses.replace(leaf, noise_multiplier=factor * leaf.noise_multiplier)
+
+    return Compose(tuple(Repeat(one(leaf), count) for leaf, count in tally(event)))
