@@ -46,24 +46,20 @@ def blocks(key: jax.Array, counter: jax.Array, nonce: tuple[int, int, int]) -> j
         counter: (count,) words.
         nonce: Three words.
     """
+    head = jnp.concatenate([jnp.asarray(CONSTANTS), key])[:, None]
+    tail = jnp.asarray(nonce, jnp.uint32)[:, None]
+    size = counter.shape[0]
+    filled = [jnp.broadcast_to(part, (part.shape[0], size)) for part in (head, counter[None], tail)]
+    start = tuple(jnp.split(jnp.concatenate(filled), 4))
+    mixed = jax.lax.fori_loop(0, DOUBLE_ROUNDS, lambda _, rows: _double_round(rows), start)
+    return jnp.concatenate([row + first for row, first in zip(mixed, start, strict=True)])
 
-    def filled(word: jax.Array | int | np.uint32) -> jax.Array:
-        return jnp.broadcast_to(jnp.asarray(word, jnp.uint32), counter.shape)
 
-    start = (*map(filled, CONSTANTS), *map(filled, key), counter, *map(filled, nonce))
-    mixed = jax.lax.fori_loop(0, DOUBLE_ROUNDS, lambda _, state: _double_round(state), start)
-    return jnp.stack([word + first for word, first in zip(mixed, start, strict=True)])
-
-
-def _double_round(state: Block) -> Block:
-    """Mix the columns of the four by four words, then the diagonals."""
-    words = list(state)
-    for shift in (0, 1):
-        for column in range(4):
-            places = [4 * row + (column + shift * row) % 4 for row in range(4)]
-            for place, word in zip(places, quarter_round(*(words[place] for place in places)), strict=True):
-                words[place] = word
-    return tuple(words)
+def _double_round(rows: Block) -> Block:
+    """Mix the columns of the four by four words, then the diagonals, which turning the rows makes columns."""
+    mixed = quarter_round(*rows)
+    turned = quarter_round(*(jnp.roll(row, -place, axis=0) for place, row in enumerate(mixed)))
+    return tuple(jnp.roll(row, place, axis=0) for place, row in enumerate(turned))
 
 
 def quarter_round(a: jax.Array, b: jax.Array, c: jax.Array, d: jax.Array) -> Block:
