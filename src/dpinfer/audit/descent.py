@@ -24,11 +24,12 @@ COMMON: dict[str, Any] = {
     "data": shards(1, RECORDS), "model": MODEL, "clip": CLIP, "expected_batch": BATCH, "noise_multiplier": 1.0,
     "delta": DELTA, "optimiser": "sgd", "learning_rate": LEARNING_RATE,
 }  # fmt: skip
-# d3p draws subsets, and accounts for them as if each record had a coin of its own.
+# d3p draws subsets, and accounts for them as if each record had a coin of its own; here for the same neighbours.
 AS_POISSON: dict[str, Any] = {
-    "sampler": "subset", "adjacency": "replace-one",
-    "claimed": Claimed(sampler="poisson", adjacency="add-remove"),
-}  # fmt: skip
+    "sampler": "subset",
+    "adjacency": "replace-one",
+    "claimed": Claimed(sampler="poisson"),
+}
 
 
 def dpsgd(num_steps: int, sampler: Literal["poisson", "subset"]) -> Case:
