@@ -23,7 +23,8 @@ MAY_IMPORT = {
     "figures": set(),
     "scoring": set(),
     "pages": {"plan", "scoring"},
-    "studies": {"accounting", "sampling", "data", "models", "mechanism", "inference"},
+    "audit": {"accounting", "models", "inference", "experiment"},
+    "studies": {"accounting", "sampling", "data", "models", "mechanism", "inference", "audit"},
 }
 
 

@@ -19,6 +19,7 @@ COMMANDS = {
     "accountants": "compare all accountants on one run",
     "barker": "bound the epsilon of a chain of Barker tests (DP-MCMC)",
     "own": "fit your own NumPyro model to your own table, privately",
+    "audit": "run the mechanisms on worst-case neighbours, and bound epsilon from below",
     "advise": "weigh privacy against noise for a data set, and see what an attacker gains",
 }
 STAGES = {

@@ -13,6 +13,7 @@ from dpinfer.digest import digest
 from dpinfer.errors import InputError
 from dpinfer.machine import DEVICE
 from dpinfer.names import changed_name, data_name
+from dpinfer.settings.audit import RUN, Audit
 from dpinfer.settings.cell import Cell
 from dpinfer.settings.chain import Metropolised
 from dpinfer.settings.chosen import Planned, choose
@@ -265,7 +266,8 @@ class Plan:
         """Digest of the code that computes an experiment without data or fit."""
         cells = self.experiments[experiment].cells.values()
         names = sorted({cell.settings.study for cell in cells if not isinstance(cell.settings, Cell)})
-        return self.code("study", *(f"dpinfer.studies.{name}" for name in names))
+        audited = [f"dpinfer.{module}" for module in RUN] if Audit.study in names else []
+        return self.code("study", *(f"dpinfer.studies.{name}" for name in names), *audited)
 
     def figure_code(self, figure: str) -> str:
         """Digest of the code that draws a figure."""

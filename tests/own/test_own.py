@@ -1,6 +1,7 @@
 """A private posterior of one's own model and table, as a user asks for it; and what is refused."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -110,12 +111,31 @@ def test_a_dry_run_tells_the_cost_and_writes_nothing(
     assert not out.exists()
 
 
-def test_without_a_seed_two_fits_have_different_noise(people: Path, tmp_path: Path) -> None:
+def test_without_a_seed_two_fits_have_different_noise_and_their_keys_stand_nowhere(
+    people: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    drawn, entropy = list[bytes](), os.urandom
+
+    def overheard(size: int) -> bytes:
+        drawn.append(entropy(size))
+        return drawn[-1]
+
+    monkeypatch.setattr(os, "urandom", overheard)
     line = ["own", str(EXAMPLES / "adult_logistic.py"), str(people), *TARGET, "--steps", "5"]
     for name in ("one", "other"):
         assert cli.main([*line, "--output", str(tmp_path / name)]) == 0
     one, other = (pd.read_csv(tmp_path / name / "parameters.csv")["value"] for name in ("one", "other"))
     assert not np.isclose(one, other).any()
+    assert json.loads((tmp_path / "one/ledger.json").read_text())["generator"] == "ChaCha20, Box-Muller"
+    keys = [raw for raw in drawn if len(raw) == 32]
+    assert len(keys) >= 2  # others may ask for as much entropy
+    written = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    said = "".join(capfd.readouterr())
+    assert "may be released" in said
+    for word in np.frombuffer(b"".join(keys), np.uint32):
+        for form in (str(word).encode(), f"{word:08x}".encode(), word.tobytes()):
+            assert form not in written
+            assert form not in said.encode()
 
 
 def test_a_twin_has_the_columns_and_the_law_of_the_table(tmp_path: Path) -> None:

@@ -4,9 +4,9 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from dpinfer.accounting import accountant, calibrate
-from dpinfer.commands import attacker, design, options, show, sigma, values
-from dpinfer.commands.attacker import FALSE_POSITIVE_RATES
+from dpinfer.accounting import accountant, attacker, calibrate
+from dpinfer.accounting.attacker import FALSE_POSITIVE_RATES
+from dpinfer.commands import design, options, show, sigma, values
 from dpinfer.commands.design import Design
 from dpinfer.commands.options import Setting
 

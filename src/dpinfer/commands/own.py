@@ -26,7 +26,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--learning-rate", type=float, default=0.01, help="of Adam (default: %(default)s)")
     parser.add_argument("--adjacency", choices=ADJACENCIES, default="add-remove", help="(default: %(default)s)")
     parser.add_argument("--draws", type=int, default=1000, help="from the posterior (default: %(default)s)")
-    parser.add_argument("--seed", type=int, help="for trials alone; by default the system's entropy is used")
+    parser.add_argument(
+        "--seed",
+        type=int,
+        help="for trials alone; by default noise is by ChaCha20 with a key out of the system's entropy",
+    )
     parser.add_argument("--synthetic", action="store_true", help="also draw a synthetic twin of the table")
     parser.add_argument("--dry-run", action="store_true", help="say what would be done and its cost, and stop")
 

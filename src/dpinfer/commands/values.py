@@ -44,6 +44,22 @@ def delta(text: str) -> float:
     return value
 
 
+def share(text: str) -> float:
+    """Read a probability."""
+    value = _number(text)
+    if not 0.0 < value < 1.0:
+        raise _wrong(text, "must lie strictly between 0 and 1")
+    return value
+
+
+def seed(text: str) -> int:
+    """Read a seed of random numbers."""
+    value = _whole(text)
+    if value is None or not 0 <= value < 2**32:
+        raise _wrong(text, f"must be a whole number from 0 to {2**32 - 1}")
+    return value
+
+
 def count(text: str) -> int:
     """Read a number of steps or records; 1e5 is as good as 100000."""
     value = _whole(text)

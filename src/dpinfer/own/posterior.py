@@ -13,6 +13,7 @@ from numpyro.infer.svi import SVIRunResult
 
 from dpinfer.accounting.events import Adjacency, Event, Repeat
 from dpinfer.accounting.ledger import Ledger
+from dpinfer.chacha import jax_key
 from dpinfer.errors import InputError
 from dpinfer.own.program import COUNT, Program, Records, bind
 from dpinfer.svi import DPSVI
@@ -103,7 +104,9 @@ def fit(planned: Planned, records: Records, request: Request) -> Fitted:
     result = svi.run(key_run, request.num_steps, *records.values)
     # The guide is called for what it draws, not for a record: none may enter here, where there is no noise.
     nobody = [np.zeros_like(value[:1]) for value in records.values]
-    draws = Predictive(svi.guide, params=result.params, num_samples=request.draws)(key_draw, *nobody)
+    # Parameters are released beside the draws, so that chance hides nothing here; NumPyro takes JAX's keys alone.
+    predictive = Predictive(svi.guide, params=result.params, num_samples=request.draws)
+    draws = predictive(jax_key(key_draw), *nobody)
     # A guide's own auxiliary site, which holds all others in one vector.
     kept = {name: np.asarray(value) for name, value in draws.items() if not name.startswith("_auto")}
     return Fitted(result, kept, _diagnosed(planned, records, result, key_look, request))
@@ -163,7 +166,7 @@ def _predicted(
     }
     predictive = Predictive(program.model, posterior_samples=fitted.draws, return_sites=list(keep))
     count = {COUNT: len(records.values[0])} if records.counted and not inputs else {}
-    return dict(predictive(key, **inputs, **count))
+    return dict(predictive(jax_key(key), **inputs, **count))
 
 
 def _diagnosed(

@@ -2,15 +2,13 @@
 
 import argparse
 import inspect
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import jax
-import jax.numpy as jnp
-import numpy as np
 
+from dpinfer.chacha import system_key
 from dpinfer.errors import InputError
 from dpinfer.own import posterior, write
 from dpinfer.own.posterior import Planned, Request
@@ -75,9 +73,7 @@ def _request(arguments: argparse.Namespace) -> Request:
 
 def _key(seed: int | None) -> Key:
     """A key that nobody knows, unless a seed is asked for."""
-    if seed is not None:
-        return jax.random.key(seed)
-    return jax.random.wrap_key_data(jnp.asarray(np.frombuffer(os.urandom(8), np.uint32)))
+    return system_key() if seed is None else jax.random.key(seed)
 
 
 def _told(planned: Planned, records: Records, request: Request) -> str:

@@ -6,6 +6,7 @@ from pydantic import Field, model_validator
 from pydantic.dataclasses import dataclass
 
 from dpinfer.settings.accounting import Accountant, Adjacency, Options
+from dpinfer.settings.audit import Audit
 from dpinfer.settings.base import STRICT, Count, Positive, Probability, Rate, Seed
 from dpinfer.settings.decomposition import Decomposition
 from dpinfer.settings.model import Classifier, Vae
@@ -218,6 +219,7 @@ Study = Annotated[
     | Decomposition
     | Noise
     | Feistel
+    | Audit
     | TimeSampling
     | TimeSteps
     | TimeClients

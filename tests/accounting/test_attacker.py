@@ -3,8 +3,7 @@ import math
 import pytest
 from scipy.stats import norm
 
-from dpinfer.accounting import gaussian
-from dpinfer.commands import attacker
+from dpinfer.accounting import attacker, gaussian
 
 
 @pytest.mark.parametrize("mu", [0.05, 0.5, 1.0, 2.0, 5.0])
