@@ -8,9 +8,9 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from dpinfer.figures.curves import mean_curves, mean_line
+from dpinfer.figures.epsilon import log_epsilon
 from dpinfer.figures.style import COLUMN_WIDTH, PUBLISHED, legend_above
 
 ABALONE_RATES = {f"q{1e4 * rate:04.0f}": f"$q = {rate:g}$" for rate in (0.01, 0.0325, 0.055, 0.0775, 0.1)}
@@ -92,15 +92,6 @@ def by_setting(
     mean_line(axes, exact, "no privacy")
     log_epsilon(axes)
     axes.set(ylabel="test accuracy", xlabel=r"$\varepsilon$ as the paper accounts it ($\delta = 10^{-3}$)")
-
-
-def log_epsilon(axes: Axes) -> None:
-    """Make the horizontal axis logarithmic, with plain numbers: within one decade powers of ten would not fit."""
-    axes.set_xscale("log")
-    low, high = axes.get_xlim()
-    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low < 100 else (1,)))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.xaxis.set_minor_formatter(NullFormatter())
 
 
 def by_coding(

@@ -6,6 +6,7 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from dpinfer.figures.curves import plain_curve
 from dpinfer.figures.style import COLUMN_WIDTH, legend_above
@@ -17,6 +18,15 @@ DPVI_ACCOUNTANTS = {
     "moments_theorem": "moments accountant (theorem)",
     "pld_replace_one": "PLD, replace-one",
 }
+
+
+def log_epsilon(axes: Axes) -> None:
+    """Make the horizontal axis logarithmic, with plain numbers: within one decade powers of ten would not fit."""
+    axes.set_xscale("log")
+    low, high = axes.get_xlim()
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low < 100 else (1,)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
 
 
 def by_noise(metrics: pd.DataFrame) -> Figure:

@@ -66,18 +66,20 @@ def build(settings: Gan, model: Model, mechanism: Mechanism, num_records: int) -
     def random(key: Key, state: State) -> Randomness:
         key_batch, key_codes, key_noise = jax.random.split(key, 3)
         batch = sampler.draw(key_batch)
-        codes = normal_like(key_codes, jax.ShapeDtypeStruct((batch.mask.shape[0], latent), jnp.float32))
+        codes = normal_like(key_codes, jax.ShapeDtypeStruct((settings.expected_batch, latent), jnp.float32))
         return Randomness(batch, codes, mechanism.random(key_noise, state.discriminator.parameters))
 
     def update(drawn: Randomness, state: State, records: Records) -> tuple[State, tuple[()]]:
-        # As many as a batch is padded to, not as there are records in it: their number is not public.
+        # As many images as a batch has records on average, not as this one has: that number is not public.
         def fooled(parameters: Tree) -> tuple[jax.Array, tuple[jax.Array, Moments]]:
             images, moments = generator.train(parameters, state.moments, drawn.codes)
             logits = score(critic.apply(state.discriminator.parameters), list(critic.layers), images)
             return jax.nn.softplus(-logits).mean(), (images, moments)
 
         gradient, (images, moments) = jax.grad(fooled, has_aux=True)(state.generator.parameters)
-        examples = {**take(records, drawn.batch), "fake": jax.lax.stop_gradient(images)}
+        # A larger batch has several records beside the same image.
+        beside = jnp.arange(drawn.batch.mask.shape[0]) % settings.expected_batch
+        examples = {**take(records, drawn.batch), "fake": jax.lax.stop_gradient(images)[beside]}
         released = mechanism.release(
             drawn.noise, critic, state.discriminator.parameters, examples, drawn.batch.mask
         )

@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dpinfer.figures.curves import mean_curves, mean_line
-from dpinfer.figures.dpvi import log_epsilon
+from dpinfer.figures.epsilon import log_epsilon
 from dpinfer.figures.style import COLUMN_WIDTH, legend_above
 
 # The mean log-density of the test records under the clusters that they were drawn from.

@@ -5,6 +5,7 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
+from dpinfer.figures.epsilon import log_epsilon
 from dpinfer.figures.style import COLUMN_WIDTH
 
 PANELS = {
@@ -24,6 +25,7 @@ def draw(metrics: pd.DataFrame, published: pd.DataFrame | None) -> Figure:
         panel.plot(finite.index, finite, marker="o", label="private")
         if np.inf in values.index:
             panel.axhline(values[np.inf], color="0.4", linestyle="--", label="not private")
-        panel.set(xscale="log", xlabel=r"$\varepsilon$", ylabel=name, ylim=(0, None))
+        log_epsilon(panel)
+        panel.set(xlabel=r"$\varepsilon$", ylabel=name, ylim=(0, None))
     axes[0].legend()
     return figure
