@@ -3,11 +3,13 @@
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -59,6 +61,8 @@ class Checkout:
         return subprocess.Popen(
             command, cwd=self.root, env=self.environment, start_new_session=True,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            # Where tests run in the background of a shell, they would hand on that Ctrl-C is ignored.
+            preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
         )  # fmt: skip
 
     def copy(self, target: Path) -> "Checkout":

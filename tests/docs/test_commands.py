@@ -14,6 +14,7 @@ from snakemake.cli import get_argument_parser
 from checkout import Checkout, copy_project
 from docs_commands import ROOT, Command, commands
 from dpinfer import cli
+from dpinfer.audit.named import CASES
 
 COMMANDS = commands()
 PROGRAMS = {"make", "snakemake", "dpinfer", ".venv/bin/pip", "python", "source", "tail"}
@@ -31,7 +32,8 @@ def of(program: str, *first: str) -> list[Command]:
 
 
 def accounts() -> list[Command]:
-    return [command for command in of("dpinfer") if command.is_whole and command.words[1] not in ("own", "run")]
+    others = ("audit", "own", "run")
+    return [command for command in of("dpinfer") if command.is_whole and command.words[1] not in others]
 
 
 def test_there_is_a_way_to_try_every_command() -> None:
@@ -51,6 +53,26 @@ def test_an_account_prints_what_the_document_shows(command: Command, capsys: pyt
         assert words == shown_words
         # Full precision is shown once, whose last digits depend on the machine.
         assert numbers == pytest.approx(shown_numbers, rel=1e-6)
+
+
+def test_an_audit_is_of_mechanisms_that_there_are() -> None:
+    """What it prints takes minutes, and varies with the machine's arithmetic; tests of audits have it in small."""
+    shown = [command for command in of("dpinfer", "audit") if command.shown]
+    assert shown
+    for command in shown:
+        head, *rows = str(command.shown).splitlines()
+        assert head.split() == [
+            "mechanism",
+            "lower",
+            "bound",
+            "confidence",
+            "eps_paper",
+            "eps_sound",
+            "verdict",
+            "neighbours",
+        ]
+        assert [row.split()[0] for row in rows] == list(command.words[2:])
+        assert set(command.words[2:]) <= CASES.keys()
 
 
 @pytest.mark.parametrize(
