@@ -26,6 +26,6 @@ def draw(metrics: pd.DataFrame, published: pd.DataFrame | None) -> Figure:
         if np.inf in values.index:
             panel.axhline(values[np.inf], color="0.4", linestyle="--", label="not private")
         log_epsilon(panel)
-        panel.set(xlabel=r"$\varepsilon$", ylabel=name, ylim=(0, None))
+        panel.set(xlabel=r"$\varepsilon$", ylabel=name, ylim=(0, 1.08 * values.max()))
     axes[0].legend()
     return figure
