@@ -17,9 +17,9 @@ rule fit:
         lambda wildcards: cluster.group(PLAN, wildcards.experiment, wildcards.cell)
     conda:
         ENVIRONMENT
-    # XLA uses every core, so two fits at once each take twice as long: one at a time costs nothing and halves memory.
-    # At smoke scale a fit hardly does more than compile, which takes one core.
-    threads: 1 if PLAN.project.scale == "smoke" else 8
+    # Two at a time: XLA uses every core, but importing, tracing and compiling, most of a small fit, take one. At smoke
+    # scale a fit hardly does more than that.
+    threads: 1 if PLAN.project.scale == "smoke" else max(1, workflow.cores // 2)
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
         # A fit that ran out of time goes on from its checkpoint when it is sent again.
