@@ -1,5 +1,6 @@
 """Whole runs: what they learn, spend, keep and refuse."""
 
+import re
 from typing import Any
 
 import jax
@@ -86,6 +87,23 @@ def test_a_calibrated_object_spends_its_budget_and_no_more() -> None:
         svi.run(KEY, 1, p.XS, p.YS, progress_bar=False, init_state=result.state)
     with pytest.raises(InputError, match="61 steps would exceed"):
         svi.update(result.state, p.XS[:20], p.YS[:20])
+
+
+def test_the_bar_of_a_calibrated_run_tells_what_all_steps_have_cost(capfd: pytest.CaptureFixture[str]) -> None:
+    svi = DPSVI.calibrated(
+        p.simple, p.simple_guide, Adam(0.02), Trace_ELBO(), epsilon=1, delta=1e-5, num_records=p.N, num_steps=200,
+        expected_batch=20, N=p.N,
+    )  # fmt: skip
+
+    def told() -> float:
+        return float(re.findall(r"epsilon <= ([\d.]+)", capfd.readouterr().err)[-1])
+
+    half = svi.run(KEY, 100, p.XS, p.YS)
+    assert 0.5 < told() < 1
+    svi.run(KEY, 100, p.XS, p.YS, init_state=half.state)
+    assert told() == 1
+    private().run(KEY, 10, p.XS, p.YS)
+    assert "epsilon" not in capfd.readouterr().err
 
 
 def test_many_seeds_run_in_one_program() -> None:

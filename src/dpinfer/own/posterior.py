@@ -1,7 +1,7 @@
 """The private fit of one's own model, its draws, and what may be asked about it."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import jax
@@ -90,10 +90,8 @@ def plan(program: Program, records: Records, request: Request) -> Planned:
     )  # fmt: skip
     sampler = sampler_of("poisson", size, batch, request.num_steps)
     event: Event = Repeat(event=sampler.event(svi.mechanism.event), count=request.num_steps)
-    ledger = Ledger(
-        adjacency=request.adjacency, delta=request.delta, budget=request.epsilon,
-        generator=generator(request.key),
-    )  # fmt: skip
+    assert svi.unspent is not None
+    ledger = replace(svi.unspent, generator=generator(request.key))
     return Planned(svi, ledger.spend(event, "private posterior"))
 
 

@@ -12,6 +12,7 @@ from numpyro.infer.svi import SVIRunResult, SVIState
 
 from dpinfer.accounting import accountant, calibrate
 from dpinfer.accounting.events import Adjacency, Event, Repeat
+from dpinfer.accounting.ledger import Ledger
 from dpinfer.errors import InputError
 from dpinfer.inference.alone import View, look
 from dpinfer.inference.base import Algorithm
@@ -31,7 +32,7 @@ from dpinfer.svi.arguments import (
     refuse_records,
     typed,
 )
-from dpinfer.svi.parts import mechanism_of, sampled, sampler_of
+from dpinfer.svi.parts import cost_note, mechanism_of, sampled, sampler_of
 from dpinfer.svi.step import Info, Problem, algorithm_of, record_loss, take_step
 from dpinfer.types import Key
 
@@ -91,6 +92,7 @@ class DPSVI(SVI):
         self.num_records = num_records
         self.shared_draw = shared_draw
         self.most_steps: int | None = None
+        self.unspent: Ledger | None = None
         self._view: View | None = None
         self._step = jax.jit(self._compiled_step, static_argnames=("public", "view"))
 
@@ -128,6 +130,7 @@ class DPSVI(SVI):
             expected_batch=expected_batch, sampler=sampler, num_records=num_records, **others,
         )  # fmt: skip
         own.most_steps = num_steps
+        own.unspent = Ledger(adjacency=adjacency, delta=delta, budget=epsilon)
         return own
 
     def init(self, rng_key: Key, *args: Any, init_params: Any = None, **kwargs: Any) -> SVIState:
@@ -210,7 +213,7 @@ class DPSVI(SVI):
             rng_key: The key; not used with `init_state`, which has one of its own.
             num_steps: How many steps.
             args: All records.
-            progress_bar: Whether to show one.
+            progress_bar: Whether to show one; where the noise was calibrated, it tells epsilon so far.
             stable_update: Refused, see `stable_update`.
             forward_mode_differentiation: Not available.
             init_state: Where to go on from.
@@ -223,11 +226,13 @@ class DPSVI(SVI):
         if num_steps < 1:
             raise InputError(f"the number of steps is {num_steps}, but should be at least 1")
         state = init_state or self.init(rng_key, *args, init_params=init_params, **kwargs)
-        refuse_overspending(state.optim_state[0], num_steps, self.most_steps)
+        taken = state.optim_state[0]
+        refuse_overspending(taken, num_steps, self.most_steps)
         args = jax.tree.map(jnp.asarray, args)
         records: Any = {"args": args}
+        algorithm = self.algorithm(state, num_steps, *args, **kwargs)
         done = run(
-            self.algorithm(state, num_steps, *args, **kwargs), state.rng_key, records, num_steps,
+            algorithm, state.rng_key, records, num_steps, note=cost_note(self.unspent, algorithm, taken),
             record=lambda state, info: info, record_every=1, progress=progress_bar,  # noqa: ARG005
         )  # fmt: skip
         refuse_non_finite(done.trace.finite)

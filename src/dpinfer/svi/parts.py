@@ -1,9 +1,14 @@
-"""The mechanism and the sampler that arguments of `DPSVI` stand for."""
+"""The mechanism, the sampler and the account that arguments of `DPSVI` stand for."""
 
 import math
+from typing import Any
 
 from dpinfer.accounting.events import Event, PoissonGaussian, SubsetGaussian
+from dpinfer.accounting.ledger import Ledger
+from dpinfer.accounting.so_far import so_far
 from dpinfer.errors import InputError
+from dpinfer.inference.base import Algorithm
+from dpinfer.inference.run import Note
 from dpinfer.mechanism.base import Mechanism
 from dpinfer.mechanism.exact import clip_only, exact
 from dpinfer.mechanism.gaussian import gaussian
@@ -43,6 +48,11 @@ def sampled(name: SamplerName, whole: Event, sampling_rate: float) -> Event:
         return whole
     kind = SubsetGaussian if name == "subset" else PoissonGaussian
     return on_sample(whole, lambda noise: kind(noise_multiplier=noise, sampling_rate=sampling_rate))
+
+
+def cost_note(unspent: Ledger | None, algorithm: Algorithm, taken: Any) -> Note | None:
+    """What a progress bar tells of the steps taken before and in a run, where their noise is for a budget."""
+    return None if unspent is None else lambda done: so_far(unspent, algorithm.event(int(taken) + done))
 
 
 def _require_known(name: str) -> None:
