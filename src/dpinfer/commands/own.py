@@ -22,7 +22,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", type=Path, default=Path("posterior"), help="folder (default: %(default)s)")
     parser.add_argument("--steps", type=int, default=2000, help="of the optimiser (default: %(default)s)")
     parser.add_argument("--batch", type=float, default=100, help="expected records in one (default: %(default)s)")
-    parser.add_argument("--clip", type=float, default=1.0, help="of a record's gradient (default: %(default)s)")
+    parser.add_argument(
+        "--clip",
+        type=float,
+        default=3.0,
+        help="of a record's gradient; a regression on k inputs between -1 and 1 needs about the root of k "
+        "(default: %(default)s)",
+    )
     parser.add_argument("--learning-rate", type=float, default=0.01, help="of Adam (default: %(default)s)")
     parser.add_argument("--adjacency", choices=ADJACENCIES, default="add-remove", help="(default: %(default)s)")
     parser.add_argument("--draws", type=int, default=1000, help="from the posterior (default: %(default)s)")

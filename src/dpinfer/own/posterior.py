@@ -46,7 +46,7 @@ class Request:
     adjacency: Adjacency = "add-remove"
     num_steps: int = 2000
     expected_batch: float = 100
-    clip: float = 1.0
+    clip: float = 3.0
     learning_rate: float = 1e-2
     draws: int = 1000
     key: Key
