@@ -232,7 +232,8 @@ class DPSVI(SVI):
         records: Any = {"args": args}
         algorithm = self.algorithm(state, num_steps, *args, **kwargs)
         done = run(
-            algorithm, state.rng_key, records, num_steps, note=cost_note(self.unspent, algorithm, taken),
+            algorithm, state.rng_key, records, num_steps,
+            note=cost_note(self.unspent, algorithm, taken, self.most_steps),
             record=lambda state, info: info, record_every=1, progress=progress_bar,  # noqa: ARG005
         )  # fmt: skip
         refuse_non_finite(done.trace.finite)

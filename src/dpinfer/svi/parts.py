@@ -1,6 +1,7 @@
 """The mechanism, the sampler and the account that arguments of `DPSVI` stand for."""
 
 import math
+from functools import cache
 from typing import Any
 
 from dpinfer.accounting.events import Event, PoissonGaussian, SubsetGaussian
@@ -16,6 +17,9 @@ from dpinfer.sampling import named
 from dpinfer.sampling.base import Sampler, on_sample
 from dpinfer.sampling.everyone import everyone
 from dpinfer.sampling.named import SamplerName
+
+ACCOUNTS = 10
+"""So many accounts, some hundredths of a second each, a progress bar is worth."""
 
 
 def mechanism_of(clip: float, noise_multiplier: float, micro_batch: int | None) -> Mechanism:
@@ -50,9 +54,24 @@ def sampled(name: SamplerName, whole: Event, sampling_rate: float) -> Event:
     return on_sample(whole, lambda noise: kind(noise_multiplier=noise, sampling_rate=sampling_rate))
 
 
-def cost_note(unspent: Ledger | None, algorithm: Algorithm, taken: Any) -> Note | None:
-    """What a progress bar tells of the steps taken before and in a run, where their noise is for a budget."""
-    return None if unspent is None else lambda done: so_far(unspent, algorithm.event(int(taken) + done))
+def cost_note(unspent: Ledger | None, algorithm: Algorithm, taken: Any, most: int | None) -> Note | None:
+    """What a progress bar tells of the steps taken before and in a run: the tight bound of a few counts of steps.
+
+    Args:
+        unspent: The budget; where there is none, nothing is told.
+        algorithm: What states the event of a number of steps.
+        taken: Steps taken before.
+        most: How many the budget is for.
+    """
+    if unspent is None or most is None:
+        return None
+    part = math.ceil(most / ACCOUNTS)
+
+    @cache
+    def bound(count: int) -> str:
+        return so_far(unspent, algorithm.event(count), unspent.accountant)
+
+    return lambda done: bound(min(most, part * math.ceil((int(taken) + done) / part)))
 
 
 def _require_known(name: str) -> None:
