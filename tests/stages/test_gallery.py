@@ -102,7 +102,6 @@ def test_only_whole_runs_that_mean_something_are_shown(config: dict[str, object]
     assert Path(made).resolve() == (ROOT / folder if folder.startswith("docs") else Path(folder)).resolve()
 
 
-@pytest.mark.skipif(not SHOWN.is_dir(), reason="docs/gallery has not been made: make gallery")
 def test_the_gallery_that_is_shown_is_whole_and_every_difference_explained() -> None:
     card = pd.read_csv(SHOWN / "scorecard.csv", dtype=str)
     assert unexplained(card) == []
