@@ -59,9 +59,11 @@ def note(metrics: pd.DataFrame) -> str:
     if "seed" not in metrics:
         return f"{scales} scale"
     standin = " · synthetic stand-in data" if metrics["standin"].any() else ""
-    # Beside studies, which have no seeds, the column holds floats.
-    count = int(metrics["seed"].max()) + 1
-    return f"{scales} scale · {count} seed{'s' if count > 1 else ''}{standin}"
+    # Cells of studies beside others have no seeds.
+    counts = metrics.groupby(["experiment", "cell"])["seed"].nunique().loc[lambda count: count > 0]
+    least, most = counts.min(), counts.max()
+    told = f"{most}" if least == most else f"{least} to {most}"
+    return f"{scales} scale · {told} seed{'s' if most > 1 else ''}{standin}"
 
 
 def _save(figure: Figure, path: Path) -> None:
