@@ -19,7 +19,7 @@ rule fit:
         ENVIRONMENT
     # Two at a time: XLA uses every core, but importing, tracing and compiling, most of a small fit, take one. At smoke
     # scale a fit hardly does more than that.
-    threads: 1 if PLAN.project.scale == "smoke" else max(1, workflow.cores // 2)
+    threads: lambda wildcards: 1 if PLAN.project.scale == "smoke" else max(1, workflow.cores // 2)
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
         # A fit that ran out of time goes on from its checkpoint when it is sent again.
