@@ -5,7 +5,8 @@ CORES ?= all
 VENV := .venv
 READY := $(VENV)/.ready
 BIN := $(CURDIR)/$(VENV)/bin
-RUN = $(BIN)/dpinfer run --cores $(CORES)
+# exec: a shell in between would not pass on that make is stopped.
+RUN = exec $(BIN)/python -m pipeline run --cores $(CORES)
 
 .DEFAULT_GOAL := run
 .PHONY: run test test-slurm lint format figures report gallery smoke docs lock schemas clean help
@@ -47,7 +48,7 @@ smoke: $(READY)  ## Run the whole pipeline at smoke scale (results/smoke)
 	@$(RUN) --config scale=smoke $(ARGS)
 
 docs: $(READY)  ## Write the pages made from code and config, and all of docs/ as HTML (results/site)
-	@$(BIN)/dpinfer pages --output docs
+	@$(BIN)/python -m pipeline pages --output docs
 	@$(BIN)/python -m mkdocs build --strict --quiet
 
 lock: $(READY)  ## Resolve pyproject.toml into requirements.lock and environment.yml (ARGS=--upgrade for newer versions)
@@ -59,7 +60,7 @@ lock: $(READY)  ## Resolve pyproject.toml into requirements.lock and environment
 	@mv environment.new environment.yml
 
 schemas: $(READY)  ## Write the JSON schemas of the config files anew
-	@$(BIN)/dpinfer schema --output workflow/schemas
+	@$(BIN)/python -m pipeline schema --output workflow/schemas
 
 clean:  ## Remove the environment, all results and all caches
 	rm -rf $(VENV) .snakemake .mypy_cache .ruff_cache .pytest_cache .hypothesis src/*.egg-info

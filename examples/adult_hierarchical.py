@@ -1,6 +1,6 @@
-"""Hierarchical logistic regression of income on Adult, with weights that vary by occupation, for `dpinfer own`.
+"""Hierarchical logistic regression of income on Adult, with weights that vary by occupation, for `dpinfer fit`.
 
-dpinfer own examples/adult_hierarchical.py adult.csv --epsilon 1 --delta 1e-6 --batch 200 --steps 4000
+dpinfer fit examples/adult_hierarchical.py adult.csv --epsilon 1 --delta 1e-6 --batch 200 --steps 4000
 """
 
 import jax.numpy as jnp

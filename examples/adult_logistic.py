@@ -1,6 +1,6 @@
-"""Logistic regression of income on other attributes of Adult: a model for `dpinfer own`.
+"""Logistic regression of income on other attributes of Adult: a model for `dpinfer fit`.
 
-    dpinfer own examples/adult_logistic.py adult.csv --epsilon 1 --delta 1e-6 --batch 200 --steps 2000
+    dpinfer fit examples/adult_logistic.py adult.csv --epsilon 1 --delta 1e-6 --batch 200 --steps 2000
 
 The table has numeric columns age, education and hours, a column sex of text, and income, 0 or 1.
 """

@@ -1,4 +1,4 @@
-"""Write the Adult data as a table for `dpinfer own`.
+"""Write the Adult data as a table for `dpinfer fit`.
 
     python examples/adult_table.py adult.csv
 
@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from dpinfer.atomic import replacing
-from dpinfer.data.sources import Fetcher
+from pipeline.datasets.fetch import Fetcher
 
 CATALOGUE = Path(__file__).parents[1] / "config/datasets.yaml"
 COLUMNS = {0: "age", 4: "education", 12: "hours", 9: "sex", 6: "occupation", 14: "income"}

@@ -41,15 +41,15 @@ def main(records: int = 5000, epochs: int = 20) -> tuple[float, float]:
     optimiser = dpsgd(
         loss, 0.5, num_records=records, expected_batch=100, clip=1.0, noise_multiplier=1.1, delta=1e-5
     )
-    loader = Loader(optimiser, blobs(key_data, records), key)
     state = optimiser.init(parameters, key)
-    for _ in range(epochs):
-        for batch, epsilon in loader:
-            if epsilon <= THRESHOLD:
-                state = optimiser.step(state, batch)
+    loader = Loader(optimiser, blobs(key_data, records))
+    for _ in range(epochs * len(loader)):
+        if optimiser.epsilon(state, ahead=1) > THRESHOLD:
+            break
+        state = optimiser.step(state, loader.batch(state))
     x, y = blobs(key_test, 2000)
     accuracy = float((model(state.parameters, x).argmax(1) == y).mean())
-    return accuracy, optimiser.accountant.epsilon()
+    return accuracy, optimiser.epsilon(state)
 
 
 if __name__ == "__main__":

@@ -54,9 +54,9 @@ class Checkout:
             pytest.fail(f"{' '.join(command)} failed:\n{done.stdout}\n{done.stderr}")
         return done
 
-    def start(self, *arguments: str, module: str = "dpinfer") -> subprocess.Popen[str]:
-        """Start `dpinfer run`, or Snakemake itself, in a process group of its own, as a shell would."""
-        verb = ["run"] if module == "dpinfer" else []
+    def start(self, *arguments: str, module: str = "pipeline") -> subprocess.Popen[str]:
+        """Start `python -m pipeline run`, or Snakemake itself, in a process group of its own, as a shell would."""
+        verb = ["run"] if module == "pipeline" else []
         command = [sys.executable, "-m", module, *verb, "--cores", "2", "--config", *CONFIG, *arguments]
         return subprocess.Popen(
             command, cwd=self.root, env=self.environment, start_new_session=True,

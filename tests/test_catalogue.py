@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from dpinfer.settings.claim import Claims
-from dpinfer.settings.yaml import parse, read
+from pipeline.settings.claim import Claims
+from pipeline.settings.yaml import parse, read
 
 CONFIG = Path(__file__).parents[1] / "config"
 CATALOGUE: dict[str, list[str]] = read(CONFIG / "catalogue.yaml")

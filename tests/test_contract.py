@@ -7,14 +7,14 @@ import jax
 import numpy as np
 import pytest
 
-from dpinfer import experiment
 from dpinfer.accounting.ledger import Ledger
-from dpinfer.experiment import Given
 from dpinfer.inference.base import Algorithm
 from dpinfer.inference.correction import Correction
-from dpinfer.settings.data import Abalone
-from dpinfer.settings.method import Method
-from dpinfer.settings.model import Gan, Logistic
+from pipeline import experiment
+from pipeline.experiment import Given
+from pipeline.settings.data import Abalone
+from pipeline.settings.method import Method
+from pipeline.settings.model import Gan, Logistic
 
 METHODS: list[Any] = list(typing.get_args(typing.get_args(Method)[0]))
 # What a method needs beside data, model and privacy.
@@ -61,7 +61,8 @@ def build(method: Any, noise_multiplier: float | None) -> Algorithm:
             **exact,
         }
     )
-    return experiment.build(settings, 20, noise_multiplier, GIVEN)
+    # Some settings fix the noise.
+    return experiment.build(settings, 20, experiment.given_noise(settings) or noise_multiplier, GIVEN)
 
 
 def test_a_step_keeps_the_shape_of_the_state_and_stays_finite(method: Any, noise_multiplier: float | None) -> None:

@@ -3,25 +3,29 @@
 import hashlib
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from checkout import Checkout, copy_project, wait_for
+from checkout import CONFIG, ROOT, Checkout, copy_project, wait_for
 
 RESULTS = "results/smoke"
 FIT = f"{RESULTS}/fits/abalone_descent/exact/fit.npz"
-CALIBRATION = f"{RESULTS}/calibration/abalone_descent/exact.json"
+FITTED = f"{RESULTS}/index/fit/abalone_descent/1of1.json"
 CHECKPOINT = FIT.replace("fit.npz", "checkpoint.npz")
 DATA = f"{RESULTS}/data/abalone-standin=True.npz"
 STEPS = 400_000
+PRIVATE = "  private:\n    grid: {epsilon: [0.1, 0.3, 1, 3]}\n"
+PRIVATE_SMOKE = "    arms:\n      private:\n        grid: {epsilon: [0.3, 3]}\n"
 Mount = Callable[[Path, str], None]
 
 
@@ -33,7 +37,10 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
         "config/experiments/dpvi/abalone_descent.yaml", "base: {num_steps: 20, ", f"base: {{num_steps: {STEPS}, "
     )
     made.edit("src/dpinfer/inference/checkpoint.py", "seconds: float = 30.0", "seconds: float = 0.0")
-    made.snakemake("--", CALIBRATION)
+    # One cell, which needs no calibration.
+    made.edit("config/experiments/dpvi/abalone_descent.yaml", PRIVATE, "")
+    made.edit("config/experiments/dpvi/abalone_descent.yaml", PRIVATE_SMOKE, "")
+    made.snakemake("--", DATA)
     return made
 
 
@@ -41,7 +48,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
 def whole(prepared: Checkout, tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """The fit of an uninterrupted run."""
     made = prepared.copy(tmp_path_factory.mktemp("whole") / "project")
-    made.snakemake("--", FIT)
+    made.snakemake("--", FITTED)
     return (made.root / FIT).read_bytes()
 
 
@@ -80,7 +87,7 @@ def fits_in(made: Checkout) -> list[int]:
             command, folder = (process / "cmdline").read_bytes(), (process / "cwd").resolve()
         except OSError:
             continue
-        if b"\0dpinfer\0fit\0" in command and folder == made.root.resolve():
+        if b"\0pipeline\0fit\0" in command and folder == made.root.resolve():
             found.append(int(process.name))
     return found
 
@@ -102,7 +109,7 @@ def paused(made: Checkout, run: subprocess.Popen[str]) -> Iterator[None]:
 
 
 def test_a_killed_fit_goes_on_from_its_checkpoint(ready: Checkout, whole: bytes) -> None:
-    run = ready.start("--", FIT)
+    run = ready.start("--", FITTED)
     with paused(ready, run):
         signal_fits(ready, signal.SIGKILL)
     said = run.communicate()[0]
@@ -111,8 +118,8 @@ def test_a_killed_fit_goes_on_from_its_checkpoint(ready: Checkout, whole: bytes)
     assert not (ready.root / FIT).exists()
     with np.load(ready.root / CHECKPOINT) as kept:
         done = int(kept["done"])
-    ready.snakemake("--", FIT)
-    (log,) = (ready.root / RESULTS / "logs/fit").rglob("exact.log")
+    ready.snakemake("--", FITTED)
+    (log,) = (ready.root / RESULTS / "logs/fit").rglob("1of1.log")
     told = re.search(rf"(\d+)/{STEPS}", log.read_text(encoding="utf-8"))
     assert told
     assert int(told[1]) == done, "it did not go on from where it was"
@@ -120,14 +127,17 @@ def test_a_killed_fit_goes_on_from_its_checkpoint(ready: Checkout, whole: bytes)
     assert not (ready.root / CHECKPOINT).exists()
 
 
-@pytest.mark.parametrize("module", ["dpinfer", "snakemake"])
+@pytest.mark.parametrize("module", ["pipeline", "snakemake"])
 def test_a_second_run_is_refused_and_an_interrupt_stops_the_first_cleanly(ready: Checkout, module: str) -> None:
-    run = ready.start("--", FIT, module=module)
+    run = ready.start("--", FITTED, module=module)
     with paused(ready, run):
-        second = ready.start("--", FIT)
-        assert "dpinfer run: another run is at work in project; wait for it or stop it" in second.communicate()[0]
+        second = ready.start("--", FITTED)
+        assert (
+            "python -m pipeline run: another run is at work in project; wait for it or stop it"
+            in second.communicate()[0]
+        )
         assert second.returncode == 2
-        direct = ready.start("--", FIT, module="snakemake")
+        direct = ready.start("--", FITTED, module="snakemake")
         assert "cannot be locked" in direct.communicate()[0]
         assert direct.returncode == 1
         # As Ctrl-C does.
@@ -141,13 +151,57 @@ def test_a_second_run_is_refused_and_an_interrupt_stops_the_first_cleanly(ready:
     assert not list((ready.root / ".snakemake/locks").glob("*"))
 
 
+def processes_in(made: Checkout) -> list[str]:
+    """The commands of all processes that work in this checkout."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if (process / "cwd").resolve() == made.root.resolve():
+                found.append((process / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+    return found
+
+
+def start_by_make(made: Checkout) -> subprocess.Popen[str]:
+    """Start `make`, in whose environment nothing is left to be set up."""
+    for name in ("requirements.lock", "pyproject.toml", "Makefile"):
+        shutil.copy(ROOT / name, made.root)
+    (made.root / "ready").touch()
+    arguments = f"--config {shlex.join(CONFIG)} -- {FITTED}"
+    return subprocess.Popen(
+        ["make", "READY=ready", f"BIN={Path(sys.executable).parent}", "CORES=2", f"ARGS={arguments}"],
+        cwd=made.root, env=made.environment, start_new_session=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        # As in the background of a script, whence nothing can be interrupted that is not made so.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_IGN),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("by", "number", "code"),
+    [("pipeline", signal.SIGTERM, 143), ("pipeline", signal.SIGHUP, 129), ("make", signal.SIGTERM, -15)],
+)
+def test_a_run_that_is_told_to_stop_leaves_no_process_and_no_lock(
+    ready: Checkout, by: str, number: signal.Signals, code: int
+) -> None:
+    run = start_by_make(ready) if by == "make" else ready.start("--", FITTED)
+    with paused(ready, run):
+        os.kill(run.pid, number)
+    said = run.communicate(timeout=60)[0]
+    assert run.returncode == code, said
+    assert "Traceback" not in said
+    assert processes_in(ready) == []
+    assert half_made(ready) == []
+    assert not (ready.root / FIT).exists()
+    assert not list((ready.root / ".snakemake/locks").glob("*"))
+
+
 def test_a_full_disk_is_told_and_leaves_nothing_half_made(checkout: Checkout, mount: Mount) -> None:
     results = checkout.root / RESULTS
     results.mkdir(parents=True)
     mount(results, "size=8k")
     said = checkout.snakemake("--", DATA, check=False)
     assert said.returncode == 1
-    assert f"dpinfer data: {DATA}: No space left on device" in said.stdout + said.stderr
+    assert f"python -m pipeline data: {DATA}: No space left on device" in said.stdout + said.stderr
     assert "Traceback" not in said.stdout + said.stderr
     assert not (checkout.root / DATA).exists()
     assert half_made(checkout) == []

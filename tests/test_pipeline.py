@@ -1,21 +1,34 @@
 """The pipeline at smoke scale: what it makes, what it makes again, and how it recovers."""
 
+import json
 import os
 import signal
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 
 from browser import CHROMIUM, PHONE, look
 from checkout import Checkout, copy_project, wait_for
+from pipeline.artifacts import Artifacts
+from pipeline.digest import closure
+from pipeline.plan import Plan
 
 EXPERIMENT = "config/experiments/dpvi/abalone_descent.yaml"
 FOLDERS = ("data", "fits", "metrics", "figures", "tables")
 # By variational inference, tests, Langevin, gradients and clients; descent is compared after a kill.
 METHODS = ("dpmcmc_fig3", "dpmcmc_init", "dppvi_budgets", "dpvi_fig5_sgld", "pyvacy_tut_logreg")
-ONE_OF_EACH = {"evaluate": 1, "figure": 1, "table": 1, "scorecard": 1, "report": 1, "all": 1}
+# Started by every verb: they choose the verb and the device. Settings, and the modules that the registry names for
+# them, are parameters of the rules in their own right.
+LAUNCHERS = {
+    "dpinfer", "dpinfer.cli", "dpinfer.cli.program", "dpinfer.machine",
+    "pipeline", "pipeline.__main__", "pipeline.cli",
+}  # fmt: skip
+BY_VALUE = ("pipeline.settings", "pipeline.registry")
+OF_SHARDS = {"calibrate": 1, "fit": 1, "account": 1}
+ONE_OF_EACH = {"evaluate": 1, "figure": 1, "table": 1, "scorecard": 1, "report": 1, "default": 1}
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +62,7 @@ class Edited:
 
 
 def test_a_dry_run_lists_the_expected_jobs(checkout: Checkout) -> None:
-    assert checkout.pending() == {"data": 1, "calibrate": 3, "fit": 3, **ONE_OF_EACH}
+    assert checkout.pending() == {"data": 1, **OF_SHARDS, **ONE_OF_EACH}
     assert not (checkout.root / "results/smoke").exists()
 
 
@@ -62,7 +75,7 @@ def test_every_stage_leaves_its_artifact(finished: Checkout) -> None:
         "data/abalone-standin=True.json",
         f"calibration/{cell}.json",
         f"fits/{cell}/fit.npz",
-        f"fits/{cell}/ledger.json",
+        f"accounts/{cell}.json",
         f"fits/{cell}/stamp.json",
         "metrics/abalone_descent.csv",
         "figures/abalone_descent.pdf",
@@ -98,32 +111,138 @@ def test_every_private_row_carries_both_epsilons_and_the_stand_in(finished: Chec
     assert (metrics.loc[metrics["arm"] == "exact", "eps_sound"] == float("inf")).all()
 
 
+def test_the_digest_of_a_stage_covers_all_that_it_loads(
+    everything: Checkout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else an edit of what is loaded would rerun nothing."""
+    results = everything.root / "results/smoke"
+    plan = Plan({"scale": "smoke", "seed": 0}, everything.root)
+    monkeypatch.setattr(plan, "_digest", lambda modules, _: closure(frozenset(modules)))
+
+    def uncovered(stamp: Path, covered: Any) -> set[str]:
+        loaded = set(json.loads(stamp.read_text(encoding="utf-8"))["stamp"]["modules"])
+        assert loaded, "a stamp without modules would prove nothing"
+        return {name for name in loaded if not name.startswith(BY_VALUE)} - LAUNCHERS - covered
+
+    missed = {f"data/{name}": uncovered(results / f"data/{name}.json", plan.data_code(name)) for name in plan.data}
+    for name in plan.corrections:
+        missed[name] = uncovered(results / f"corrections/{name}.json", plan.code("correction"))
+    kept = Artifacts(results)
+    stamps = {"calibrate": kept.calibration, "fit": kept.stamp, "account": kept.account, "evaluate": kept.rows}
+    for experiment in plan.fits:
+        cells = plan.experiments[experiment].cells
+        for stage, stamp_of in stamps.items():
+            # One process makes all cells, so that the last has loaded what any of them needs.
+            covered = set().union(*(plan.cell_code(stage, experiment, cell) for cell in cells))
+            for stamp in (stamp_of(experiment, cell) for cell in cells):
+                if stamp.exists() or stage != "calibrate":
+                    missed[f"{stage} {stamp}"] = uncovered(stamp, covered)
+    for experiment in (*plan.studies, *plan.timings):
+        missed[experiment] = uncovered(results / f"metrics/{experiment}.json", plan.study_code(experiment))
+    assert {what: names for what, names in missed.items() if names} == {}
+
+
 def test_a_second_run_does_nothing(finished: Checkout) -> None:
     assert finished.pending() == {}
 
 
-def test_one_more_grid_value_runs_one_fit_and_what_depends_on_it(finished: Checkout) -> None:
-    with Edited(finished, EXPERIMENT, "grid: {epsilon: [0.3, 3]}", "grid: {epsilon: [0.3, 1, 3]}"):
-        assert finished.pending() == {"calibrate": 1, "fit": 1, **ONE_OF_EACH}
+def made_again(made: Checkout) -> set[str]:
+    """Run the pipeline; returns what was made of cells, or made again."""
+    results = made.root / "results/smoke"
+    folders = ("calibration", "fits", "accounts", "metrics")
+
+    def times() -> dict[str, int]:
+        files = [path for folder in folders for path in (results / folder).rglob("*") if path.is_file()]
+        return {str(path.relative_to(results)): path.stat().st_mtime_ns for path in files}
+
+    before = times()
+    made.snakemake()
+    return {name for name, time in times().items() if before.get(name) != time}
+
+
+def test_one_more_grid_value_makes_one_cell_and_what_depends_on_it(finished: Checkout, tmp_path: Path) -> None:
+    made = finished.copy(tmp_path / "project")
+    made.edit(EXPERIMENT, "grid: {epsilon: [0.3, 3]}", "grid: {epsilon: [0.3, 1, 3]}")
+    assert made.pending() == {**OF_SHARDS, **ONE_OF_EACH}
+    cell = "private-epsilon=1"
+    assert made_again(made) == {
+        f"calibration/abalone_descent/{cell}.json", f"fits/abalone_descent/{cell}/fit.npz",
+        f"fits/abalone_descent/{cell}/stamp.json", f"accounts/abalone_descent/{cell}.json",
+        f"metrics/abalone_descent/{cell}.json", "metrics/abalone_descent.csv", "metrics/abalone_descent.json",
+    }  # fmt: skip
+
+
+def test_a_better_accountant_makes_accounts_again_and_no_fit(finished: Checkout, tmp_path: Path) -> None:
+    made = finished.copy(tmp_path / "project")
+    before, after = "return Bound(found[0], below", "return Bound(1.0 * found[0], below"
+    made.edit("src/dpinfer/accounting/sound/pld.py", before, after)
+    again = made_again(made)
+    assert {name.split("/")[0] for name in again} == {"calibration", "accounts", "metrics"}
+    assert len([name for name in again if name.startswith("accounts")]) == 3
+    assert len([name for name in again if name.startswith("calibration")]) == 2
+
+
+def test_a_cell_that_was_taken_away_is_made_again_alone(finished: Checkout, tmp_path: Path) -> None:
+    made = finished.copy(tmp_path / "project")
+    lost = "fits/abalone_descent/exact/fit.npz"
+    (made.root / "results/smoke" / lost).unlink()
+    # Without somebody who needs it, Snakemake would not miss it.
+    made.edit("src/pipeline/metrics/predictions.py", ">= 0.5", "> 0.5")
+    again = {name for name in made_again(made) if name.startswith("fits")}
+    assert again == {lost, lost.replace("fit.npz", "stamp.json")}
+    assert made.contents("fits") == finished.contents("fits")
+
+
+def test_a_cell_that_fails_is_named_and_keeps_no_other_from_being_made(checkout: Checkout) -> None:
+    checkout.edit(EXPERIMENT, "base: {epsilon: .inf}", "base: {epsilon: .inf, learning_rate: 1.0e+30}")
+    said = checkout.snakemake(check=False)
+    assert said.returncode == 1
+    assert "1 of 3 cells could not be made" in said.stderr
+    assert "exact: the state of seed 0 is not finite" in said.stderr
+    assert list(checkout.contents("fits")) == [f"abalone_descent/private-epsilon={e}/fit.npz" for e in (0.3, 3)]
+
+
+def test_shards_give_the_same_results_and_make_nothing_again(finished: Checkout, tmp_path: Path) -> None:
+    made = finished.copy(tmp_path / "project")
+    assert made.pending(config=("shards=2",))["fit"] == 2
+    fits = {path: path.stat().st_mtime_ns for path in made.root.rglob("fit.npz")}
+    made.snakemake(config=("shards=2",))
+    assert {path: path.stat().st_mtime_ns for path in fits} == fits
+    for folder in FOLDERS:
+        assert made.contents(folder) == finished.contents(folder)
 
 
 def test_a_figure_script_redraws_its_figure_only(finished: Checkout) -> None:
     with Edited(
         finished, "workflow/figures/dpvi/abalone_descent.py", "(COLUMN_WIDTH, 2.4)", "(COLUMN_WIDTH, 2.5)"
     ):
-        assert finished.pending() == {"figure": 1, "report": 1, "all": 1}
+        assert finished.pending() == {"figure": 1, "report": 1, "default": 1}
 
 
 def test_a_metric_reruns_no_fit(finished: Checkout) -> None:
-    with Edited(finished, "src/dpinfer/evaluate/accuracy.py", ">= 0.5", "> 0.5"):
+    with Edited(finished, "src/pipeline/metrics/predictions.py", ">= 0.5", "> 0.5"):
         assert finished.pending() == ONE_OF_EACH
 
 
 def test_an_algorithm_reruns_its_fits_and_no_data(finished: Checkout) -> None:
     with Edited(finished, "src/dpinfer/inference/descent.py", "w + rate * (a + b)", "w + rate * (b + a)"):
         pending = finished.pending()
-    assert pending["fit"] == 3
-    assert "data" not in pending
+    assert pending == {**OF_SHARDS, **ONE_OF_EACH}
+
+
+def test_an_accountant_reruns_what_it_accounts_for_and_nothing_else(finished: Checkout) -> None:
+    with Edited(
+        finished,
+        "src/dpinfer/accounting/sound/pld.py",
+        "return Bound(found[0], below",
+        "return Bound(2 * found[0], below",
+    ):
+        pending = finished.pending()
+    assert pending == {**OF_SHARDS, **ONE_OF_EACH}
+    with Edited(
+        finished, "src/dpinfer/accounting/published/advanced.py", "return Bound(value", "return Bound(2 * value"
+    ):
+        assert finished.pending() == {}
 
 
 def test_a_docstring_reruns_nothing(finished: Checkout) -> None:
@@ -178,7 +297,7 @@ def test_a_killed_run_recovers_to_the_same_results(finished: Checkout, checkout:
 def test_an_artifact_that_was_cut_short_is_made_again(finished: Checkout) -> None:
     before = {folder: finished.contents(folder) for folder in FOLDERS}
     cut = [
-        "calibration/abalone_descent/exact.json",
+        "calibration/abalone_descent/private-epsilon=3.json",
         "fits/abalone_descent/exact/fit.npz",
         "metrics/abalone_descent.csv",
         "figures/abalone_descent.png",

@@ -5,8 +5,9 @@ import re
 import pytest
 
 from checkout import ROOT, Checkout
-from dpinfer import cluster
-from dpinfer.plan import Plan
+from pipeline import cluster
+from pipeline.digest import closure, path_of
+from pipeline.plan import Plan
 
 PROFILES = sorted(path.parent.name for path in (ROOT / "profiles").glob("*/config.yaml"))
 KEY = re.compile(r"^[a-z][a-z-]*:")
@@ -31,12 +32,25 @@ def test_a_key_without_a_word_is_found() -> None:
     assert unexplained("# Why.\njobs: 1\nretries: 2\n\ncores: 3\n") == ["cores: 3"]
 
 
-def test_what_computes_with_jax_asks_for_a_gpu_where_one_is_wanted(checkout: Checkout) -> None:
-    said = checkout.snakemake("--dry-run", "--quiet", "host", "--profile", "profiles/gpu").stdout
-    _, *parts = re.split(r"^ *rule (\w+):$", said, flags=re.MULTILINE)
-    asked = {rule: re.findall(r" gpu=(\d)", text) for rule, text in zip(parts[::2], parts[1::2], strict=True)}
-    assert {rule for rule, gpus in asked.items() if gpus} == {"calibrate", "fit", "evaluate"}
-    assert all(set(gpus) <= {"1"} for gpus in asked.values())
+def test_the_profile_for_a_gpu_chooses_it(checkout: Checkout) -> None:
+    planned = "    PLAN = Plan(config, ROOT)\n"
+    checkout.edit("workflow/rules/common.smk", planned, f"{planned}    print('GPUs:', cluster.gpus(PLAN))\n")
+    assert "GPUs: 1" in checkout.snakemake("--dry-run", "--profile", "profiles/gpu").stdout
+
+
+def rules() -> dict[str, str]:
+    """The text of every rule that calls a stage, by the stage."""
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "workflow/rules").glob("*.smk")]
+    parts = [part for text in texts for part in re.split(r"^(?= *rule \w+:$)", text, flags=re.MULTILINE)]
+    return {stage: part for part in parts for stage in re.findall(r"python -m pipeline (\w+)", part)}
+
+
+@pytest.mark.parametrize(("stage", "rule"), rules().items(), ids=list(rules()))
+def test_a_stage_that_computes_with_jax_asks_for_a_gpu(stage: str, rule: str) -> None:
+    names = closure(frozenset({f"pipeline.stages.{stage}"}))
+    sources = [path.read_text(encoding="utf-8") for name in names if (path := path_of(name))]
+    computes = any(re.search(r"^(import|from) jax\b", source, re.MULTILINE) for source in sources)
+    assert ("gpu=cluster.gpus(PLAN)" in rule) == (computes or stage == "study")
 
 
 @pytest.mark.parametrize("device", ["auto", "cpu"])
@@ -46,7 +60,5 @@ def test_no_gpu_is_asked_for_elsewhere(device: str) -> None:
 
 def test_cells_that_start_from_a_fit_are_sent_apart_from_it() -> None:
     plan = Plan({"scale": "smoke"}, ROOT)
-    assert cluster.group(plan, "dpmcmc_init", "main") == "cell"
-    started = [cell for cell in plan.experiments["dpmcmc_fig2"].cells if plan.start_of("dpmcmc_fig2", cell)]
-    assert started
-    assert {cluster.group(plan, "dpmcmc_fig2", cell) for cell in started} == {"started"}
+    assert cluster.group(plan, "dpmcmc_init") == "shard"
+    assert cluster.group(plan, "dpmcmc_fig2") == "started"

@@ -12,8 +12,8 @@ pytestmark = [
     pytest.mark.skipif(bool(slurm.missing()), reason=f"SLURM is not installed: no {', '.join(slurm.missing())}"),
 ]
 # Two papers; fits and a study, a correction, and a cell that starts from another fit.
-EXPERIMENTS = ("experiments=[dpmcmc_init,dpmcmc_fig1c,pyvacy_amplification]",)
-TARGETS = ("--", "results/smoke/figures/dpmcmc_fig1c.pdf", "results/smoke/metrics/pyvacy_amplification.csv")
+EXPERIMENTS = ("experiments=[dpmcmc_init,dpmcmc_fig2,pyvacy_amplification]",)
+TARGETS = ("--", "results/smoke/figures/dpmcmc_fig2a.pdf", "results/smoke/metrics/pyvacy_amplification.csv")
 STUDY = ("experiments=[pyvacy_amplification]",)
 SMALL = ("--cores", str(slurm.CPUS), "--max-threads", "2", "--default-resources", "mem_mb=1000", "runtime=10")
 # This SLURM keeps no accounts, and its jobs are short.
@@ -45,7 +45,8 @@ def test_a_run_on_slurm_gives_the_same_results_and_gets_more_memory_where_it_lac
     for folder in FOLDERS:
         assert checkout.contents(folder) == local.contents(folder)
     sent = [job.get("Comment") for job in slurm.jobs(cluster)]
-    assert sent.count("rule_cell_calibrate_fit") == sent.count("rule_started_calibrate_fit") == 1
+    assert sent.count("rule_shard_account_fit") == 1
+    assert sent.count("rule_started_account_fit") == 2, "the cells of an experiment are cut into shards"
     corrections = [job for job in slurm.jobs(cluster) if job.get("Comment") == CORRECTION]
     asked = [int(job["MinMemoryNode"].removesuffix("M")) for job in corrections]
     assert asked == [400 * attempt for attempt in range(1, len(asked) + 1)]

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
-from dpinfer.tree import _sine, normal_like
+from dpinfer.random.normal import sine
+from dpinfer.tree import normal_like
 
 LIKE = {"a": jnp.zeros((400, 5, 3)), "b": jnp.zeros(()), "c": jnp.zeros((7, 0)), "d": jnp.zeros(9000)}
 KEY = jax.random.key(11)
@@ -45,7 +46,7 @@ def test_the_two_draws_of_a_pair_are_independent() -> None:
 def test_the_sine_is_one() -> None:
     angle = np.linspace(0, 2**32, 100_001)[:-1].astype(np.uint32)
     expected = np.sin(angle.astype(float) * 2 * np.pi / 2**32)
-    np.testing.assert_allclose(_sine(jnp.asarray(angle)), expected, atol=3e-7)
+    np.testing.assert_allclose(sine(jnp.asarray(angle)), expected, atol=3e-7)
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3])

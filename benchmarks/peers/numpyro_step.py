@@ -7,12 +7,11 @@ import protocol
 from numpyro.infer import SVI, Trace_ELBO
 
 from dpinfer.models.program import program
-from dpinfer.models.vae import network_of
-from dpinfer.settings.model import Vae
+from dpinfer.models.vae import Shape, network_of
 
-settings = Vae(image=(protocol.PIXELS,), hidden=protocol.HIDDEN, latent=protocol.LATENT)
+shape = Shape(image=(protocol.PIXELS,), hidden=protocol.HIDDEN, latent=protocol.LATENT)
 key = jax.random.key(0)
-model, guide = program(settings, protocol.RECORDS, key)
+model, guide = program(shape, protocol.RECORDS, key)
 svi = SVI(model, guide, optax.adam(protocol.LEARNING_RATE), Trace_ELBO())
 images = jax.random.bernoulli(key, 0.3, (protocol.BATCH, protocol.PIXELS)).astype(jnp.float32)
 update = jax.jit(svi.update)
@@ -27,4 +26,4 @@ def run(steps):
     jax.block_until_ready(state)
 
 
-protocol.serve(run, network_of(settings).size)
+protocol.serve(run, network_of(shape).size)

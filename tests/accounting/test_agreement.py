@@ -7,8 +7,10 @@ import fourier_accountant
 import numpy as np
 import pytest
 
-from dpinfer.accounting import accountant, fourier, moments, pld, wang
+from dpinfer.accounting import accountant
 from dpinfer.accounting.events import Adjacency, Event, PoissonGaussian, Repeat, SubsetGaussian
+from dpinfer.accounting.published import fourier
+from dpinfer.accounting.sound import moments, pld, wang
 
 SETTINGS = 30
 

@@ -3,7 +3,8 @@ import math
 import pytest
 from scipy.stats import norm
 
-from dpinfer.accounting import attacker, gaussian
+from dpinfer.accounting import attacker
+from dpinfer.accounting.sound import gaussian
 
 
 @pytest.mark.parametrize("mu", [0.05, 0.5, 1.0, 2.0, 5.0])

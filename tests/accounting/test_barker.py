@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dpinfer.accounting import barker, pld, profiles, rdp, wang
 from dpinfer.accounting.events import Barker, Compose, FullBarker, Gaussian, NonPrivate, Repeat
+from dpinfer.accounting.sound import barker, pld, profiles, rdp, wang
 from dpinfer.errors import InputError
 
 

@@ -3,8 +3,18 @@
 import numpy as np
 import pytest
 
-from dpinfer.accounting import accountant, calibrate, gaussian, moments, pld
-from dpinfer.accounting.events import Adjacency, Barker, Event, Gaussian, PoissonGaussian, Repeat, SubsetGaussian
+from dpinfer.accounting import accountant, calibrate
+from dpinfer.accounting.events import (
+    Adjacency,
+    Barker,
+    Event,
+    Gaussian,
+    PoissonGaussian,
+    Repeat,
+    ReplacementGaussian,
+    SubsetGaussian,
+)
+from dpinfer.accounting.sound import gaussian, moments, pld
 from dpinfer.errors import InputError
 
 
@@ -101,3 +111,11 @@ def test_accountants_load_by_name() -> None:
     assert accountant("pld").epsilon(Gaussian(1.0), 1e-5, "add-remove").accountant == "pld"
     with pytest.raises(InputError, match="must be one of"):
         accountant("os")
+
+
+def test_noise_is_found_for_samplers_that_one_accountant_alone_knows() -> None:
+    def event_of(sigma: float) -> Event:
+        return Repeat(ReplacementGaussian(sigma, 20, 200), 50)
+
+    sigma = calibrate.noise_multiplier(1.0, 1e-5, event_of, "replace-one")
+    assert 0.99 <= pld.epsilon(event_of(sigma), 1e-5, "replace-one").upper <= 1.0

@@ -5,8 +5,9 @@ import math
 
 import pytest
 
-from dpinfer.accounting import ACCOUNTANTS, accountant, pld, rdp
+from dpinfer.accounting import ACCOUNTANTS, accountant
 from dpinfer.accounting.events import Adjacency, Barker, Event, Gaussian, PoissonGaussian, Repeat, SubsetGaussian
+from dpinfer.accounting.sound import pld, rdp
 from dpinfer.errors import InputError
 
 ENDS = list(itertools.product((0.1, 1e4), (1e-7, 0.3), (1, 10**7), (1e-12, 0.1)))

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from fourier_accountant import get_epsilon_R, get_epsilon_S
 
-from dpinfer.accounting import fourier, pld
 from dpinfer.accounting.events import Adjacency, Compose, Gaussian, NonPrivate, Nothing, PoissonGaussian, Repeat
+from dpinfer.accounting.published import fourier
+from dpinfer.accounting.sound import pld
 from dpinfer.errors import InputError
 
 

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from dp_accounting.gaussian_mechanism import get_epsilon_gaussian
 
-from dpinfer.accounting import gaussian, pld
 from dpinfer.accounting.events import (
     Compose,
     FullBarker,
@@ -17,6 +16,7 @@ from dpinfer.accounting.events import (
     PoissonGaussian,
     Repeat,
 )
+from dpinfer.accounting.sound import gaussian, pld
 from dpinfer.errors import InputError
 
 

@@ -10,8 +10,6 @@ from dp_accounting.pld import PLDAccountant
 from dp_accounting.privacy_accountant import NeighboringRelation
 from numpy.typing import NDArray
 
-from dpinfer.accounting import gaussian, lower, pld, profiles, rdp
-from dpinfer.accounting.composition import Plan
 from dpinfer.accounting.events import (
     Adjacency,
     Barker,
@@ -25,6 +23,8 @@ from dpinfer.accounting.events import (
     SubsetGaussian,
     tally,
 )
+from dpinfer.accounting.sound import gaussian, lower, pld, profiles, rdp
+from dpinfer.accounting.sound.composition import Plan
 from dpinfer.errors import InputError
 
 RELATIONS: dict[Adjacency, NeighboringRelation] = {

@@ -2,12 +2,12 @@
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from dp_accounting import dp_event
 from dp_accounting.rdp import RdpAccountant
 
-from dpinfer.accounting import gaussian, rdp, renyi
 from dpinfer.accounting.events import (
     Compose,
     Gaussian,
@@ -17,6 +17,7 @@ from dpinfer.accounting.events import (
     Repeat,
     SubsetGaussian,
 )
+from dpinfer.accounting.sound import gaussian, rdp, renyi
 from dpinfer.errors import InputError
 
 WHOLE = (2.0, 3.0, 5.0, 8.0, 13.0, 32.0, 64.0, 256.0)
@@ -66,6 +67,40 @@ def test_divergences_match_plain_integration(mu: float, rate: float) -> None:
         ):
             moment = float(np.sum(np.exp(order * first + (1 - order) * second))) * width
             assert found == pytest.approx(math.log(moment) / (order - 1), rel=1e-5, abs=1e-11)
+
+
+def exact_divergence(order: float, mu: float, rate: float, first: int, second: int) -> float:
+    """Divergence of (1-q) N(0,1) + q N(first mu, 1) from the same with `second`, over all that can matter."""
+    a, m, q = mpmath.mpf(order), mpmath.mpf(mu), mpmath.mpf(rate)
+
+    def over_plain(z: mpmath.mpf, side: int) -> mpmath.mpf:
+        return 1 - q + q * mpmath.exp(side * m * z - abs(side) * m * m / 2)
+
+    def integrand(z: mpmath.mpf) -> mpmath.mpf:
+        return over_plain(z, first) ** a * over_plain(z, second) ** (1 - a) * mpmath.npdf(z)
+
+    reach = 2 * order * mu + 20
+    moment = mpmath.quad(integrand, mpmath.linspace(-reach, reach, 2 + int(reach / 2)))
+    return float(mpmath.log(moment) / (a - 1))
+
+
+@pytest.mark.parametrize(
+    ("order", "mu", "rate"),
+    [(512.0, 0.05, 0.99), (512.0, 0.1, 0.999), (256.0, 0.2, 0.9999), (2048.0, 0.02, 0.9), (40.5, 1.0, 1 - 1e-9)],
+)
+def test_divergences_hold_where_nearly_all_records_are_sampled(order: float, mu: float, rate: float) -> None:
+    replace, forward, reverse = (exact_divergence(order, mu, rate, *sides) for sides in ((1, -1), (1, 0), (0, 1)))
+    assert renyi.poisson_replace(order, mu, rate) == pytest.approx(replace, rel=1e-9)
+    assert renyi.poisson(order, mu, rate) == pytest.approx(forward, rel=1e-9)
+    assert renyi.poisson_reverse(order, mu, rate) == pytest.approx(reverse, rel=1e-9)
+
+
+@pytest.mark.parametrize(("order", "mu"), [(8.0, 0.5), (512.0, 0.05), (511.5, 0.1), (4096.0, 0.01)])
+def test_divergences_approach_those_without_sampling(order: float, mu: float) -> None:
+    rate = math.nextafter(1.0, 0.0)
+    assert renyi.poisson_replace(order, mu, rate) == pytest.approx(renyi.gaussian(order, 2 * mu), rel=1e-9)
+    assert renyi.poisson(order, mu, rate) == pytest.approx(renyi.gaussian(order, mu), rel=1e-9)
+    assert renyi.poisson_reverse(order, mu, rate) == pytest.approx(renyi.gaussian(order, mu), rel=1e-9)
 
 
 def test_adding_costs_no_more_than_removing() -> None:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
-from dpinfer.accounting import pld, profiles
 from dpinfer.accounting.events import Repeat, ReplacementGaussian, SubsetGaussian, from_dict, to_dict
+from dpinfer.accounting.sound import pld, profiles
 from dpinfer.errors import InputError
 
 

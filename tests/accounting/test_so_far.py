@@ -4,8 +4,7 @@ import pytest
 
 from dpinfer.accounting import accountant
 from dpinfer.accounting.events import NonPrivate, PoissonGaussian, Repeat
-from dpinfer.accounting.ledger import Ledger
-from dpinfer.accounting.so_far import so_far
+from dpinfer.accounting.ledger import Ledger, so_far
 
 STEP = PoissonGaussian(noise_multiplier=1.1, sampling_rate=0.01)
 

@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from dpinfer.accounting import advanced, barker, gaussian, moments, pld, rdp, wang
 from dpinfer.accounting.events import Barker, Event, Gaussian, PoissonGaussian, Repeat, SubsetGaussian
+from dpinfer.accounting.published import advanced
+from dpinfer.accounting.sound import barker, gaussian, moments, pld, rdp, wang
 
 
 def poisson(noise_multiplier: float, sampling_rate: float, num_steps: int) -> Event:

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from dpinfer.accounting.events import Gaussian, PoissonGaussian, Repeat
-from dpinfer.accounting.gaussian import epsilon_of
+from dpinfer.accounting.sound.gaussian import epsilon_of
 from dpinfer.audit.account import by_account
 from dpinfer.audit.bound import Lower, Yardstick, at_least, at_most, by_delta, lower
 from dpinfer.errors import InputError

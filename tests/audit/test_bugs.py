@@ -1,6 +1,5 @@
 """Audits find the bugs that mechanisms are known to have, and let those pass that have none."""
 
-import dataclasses
 import math
 from collections.abc import Callable
 from typing import Any
@@ -10,21 +9,19 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from dpinfer import experiment
-from dpinfer.accounting import pld
 from dpinfer.accounting.events import Adjacency, Gaussian
-from dpinfer.accounting.gaussian import epsilon_of
+from dpinfer.accounting.sound import pld
+from dpinfer.accounting.sound.gaussian import epsilon_of
 from dpinfer.audit.account import by_account
 from dpinfer.audit.bound import by_delta, lower
-from dpinfer.audit.case import Case, audit, by_steps
-from dpinfer.audit.descent import RECORDS, dpsgd, releases, watched
-from dpinfer.audit.worst import CLIP, DELTA, FAR, pulling
+from dpinfer.audit.case import Case, audit, by_steps, claimed, of_steps
+from dpinfer.audit.descent import POISSON, RECORDS, releases, steps_of_sgd, watched
+from dpinfer.audit.worst_records import CLIP, DELTA, FAR, pulling
 from dpinfer.inference.base import Algorithm
 from dpinfer.inference.run import keys_for
-from dpinfer.mechanism.aggregate import aggregate
 from dpinfer.mechanism.base import Mechanism
 from dpinfer.mechanism.gaussian import gaussian
-from dpinfer.settings.cell import Dpsgd
+from dpinfer.unsafe.aggregate import aggregate
 
 CONFIDENCE = 0.999
 KEY = jax.random.key(20)
@@ -32,11 +29,15 @@ KEY = jax.random.key(20)
 
 def full_batch(noise_factor: float) -> Case:
     """A step on all records, accounted for with noise 1 and run with that times a factor."""
-    case = dpsgd(1, "poisson")
-    assert isinstance(case.settings, Dpsgd)
-    settings = dataclasses.replace(case.settings, expected_batch=RECORDS)
-    return case._replace(
-        settings=settings, scores=watched(experiment.build(settings, RECORDS, noise_factor), settings)
+    stated, quiet = (steps_of_sgd(1, gaussian(CLIP, factor), batch=RECORDS) for factor in (1.0, noise_factor))
+    nobody = (0.0,) * (RECORDS - 1)
+    return of_steps(
+        stated.event(1),
+        "add-remove",
+        claimed(pld, stated.event(1), "add-remove"),
+        POISSON,
+        (pulling(*nobody, FAR), pulling(*nobody, 0.0)),
+        watched(quiet, 1, lambda state: state.parameters[0], "poisson", RECORDS),
     )
 
 
@@ -64,21 +65,20 @@ def with_noise_of_its_start(algorithm: Algorithm) -> Algorithm:
 
 @pytest.mark.parametrize("is_reused", [False, True])
 def test_a_reused_key(is_reused: bool) -> None:
-    case = dpsgd(4, "poisson")
-    settings = case.settings
-    assert isinstance(settings, Dpsgd)
-    right = experiment.build(settings, RECORDS, settings.noise_multiplier)
+    nobody = (0.0,) * (RECORDS - 1)
+    pair = pulling(*nobody, FAR), pulling(*nobody, 0.0)
+    right = steps_of_sgd(4)
     algorithm = with_noise_of_its_start(right) if is_reused else right
 
     def spread(weights: np.ndarray) -> np.ndarray:
-        return np.asarray(np.ptp(releases(weights, settings), axis=1))
+        return np.asarray(np.ptp(releases(weights), axis=1))
 
     def weight(state: Any) -> Any:
         return (state[0] if is_reused else state).parameters[0]
 
-    scores = by_steps(algorithm, 4, weight, spread)(keys_for(KEY, 8000), case.pair)
-    claimed = pld.epsilon(right.event(4), DELTA, "add-remove").upper
-    assert (lower(scores, CONFIDENCE, by_delta(DELTA)).epsilon > claimed) == is_reused
+    scores = by_steps(algorithm, 4, weight, spread)(keys_for(KEY, 8000), pair)
+    sound = pld.epsilon(right.event(4), DELTA, "add-remove").upper
+    assert (lower(scores, CONFIDENCE, by_delta(DELTA)).epsilon > sound) == is_reused
 
 
 def released(mechanism: Mechanism, then: Callable[[Any, Any], Any], *pulls: float) -> Any:

@@ -14,7 +14,7 @@ from snakemake.cli import get_argument_parser
 from checkout import Checkout, copy_project
 from docs_commands import ROOT, Command, commands
 from dpinfer import cli
-from dpinfer.audit.named import CASES
+from dpinfer.audit.cases import CASES
 
 COMMANDS = commands()
 PROGRAMS = {"make", "snakemake", "dpinfer", ".venv/bin/pip", "python", "source", "tail"}
@@ -32,7 +32,7 @@ def of(program: str, *first: str) -> list[Command]:
 
 
 def accounts() -> list[Command]:
-    others = ("audit", "own", "run")
+    others = ("audit", "fit")
     return [command for command in of("dpinfer") if command.is_whole and command.words[1] not in others]
 
 
@@ -77,7 +77,7 @@ def test_an_audit_is_of_mechanisms_that_there_are() -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [command for command in of("dpinfer", "own") if "--epsilon" in command.words],
+    [command for command in of("dpinfer", "fit") if "--epsilon" in command.words],
     ids=lambda command: " ".join(command.words[2:]),
 )
 def test_a_fit_of_ones_own_is_planned(
@@ -100,9 +100,6 @@ def test_a_fit_of_ones_own_is_planned(
 )
 def test_what_a_sentence_names_is_there(command: Command, capsys: pytest.CaptureFixture[str]) -> None:
     verb, *options = command.words[1:]
-    if verb == "run":
-        get_argument_parser().parse_args(options)
-        return
     with pytest.raises(SystemExit):
         cli.main([verb, "--help"])
     said = capsys.readouterr().out
@@ -124,11 +121,19 @@ def test_extras_that_are_to_be_installed_exist() -> None:
 
 
 def test_programs_and_logs_that_are_named_exist() -> None:
-    assert all((ROOT / command.words[1]).is_file() for command in of("python"))
+    programs = [command for command in of("python") if command.words[1] != "-m"]
+    assert all((ROOT / command.words[1]).is_file() for command in programs)
     for command in of("tail"):
         stage, experiment = Path(command.words[-1]).parts[2:4]
         assert (ROOT / f"workflow/rules/{stage}.smk").is_file()
         assert list(ROOT.glob(f"config/experiments/*/{experiment}.yaml"))
+
+
+def test_a_run_hands_its_options_to_snakemake() -> None:
+    runs = of("python", "-m", "pipeline", "run")
+    assert runs
+    for command in runs:
+        get_argument_parser().parse_args(command.words[4:])
 
 
 class Asked:

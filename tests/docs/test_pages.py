@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from docs_commands import BLOCK, DOCUMENTS, ROOT
-from dpinfer.settings.claim import Claims
-from dpinfer.settings.doubt import GENERAL, Doubts
-from dpinfer.settings.yaml import parse, read
-from dpinfer.stages.pages import pages
+from pipeline.settings.claim import Claims
+from pipeline.settings.doubt import GENERAL, Doubts
+from pipeline.settings.yaml import parse, read
+from pipeline.stages.pages import pages
 
 DOUBTS: Doubts = parse(Doubts, read(ROOT / "config/doubts.yaml"), "doubts")
 NUMBERS = {GENERAL: 5, "d3p": 8, "dpmcmc": 9, "pyvacy": 7, "dpvi": 8, "dppvi": 8}
@@ -78,6 +78,6 @@ def test_our_words_of_the_notation_are_in_use() -> None:
     table = (ROOT / "docs/notation.md").read_text(encoding="utf-8")
     firsts = re.findall(r"^\| (`[^|]*) \|", table, re.MULTILINE)
     words = {word for first in firsts for word in re.findall(r"`(\w+)`", first)}
-    used = "\n".join(path.read_text(encoding="utf-8") for path in ROOT.glob("src/dpinfer/**/*.py"))
+    used = "\n".join(path.read_text(encoding="utf-8") for path in ROOT.glob("src/**/*.py"))
     assert len(words) > 15
     assert not {word for word in words if not re.search(rf"\b{word}\b", used)}

@@ -10,22 +10,21 @@ import pytest
 from scipy import stats
 from scipy.special import expit
 
-from dpinfer import experiment
 from dpinfer.accounting.events import Barker as BarkerEvent
 from dpinfer.accounting.events import FullBarker as FullBarkerEvent
 from dpinfer.accounting.events import Repeat
 from dpinfer.errors import InputError
-from dpinfer.experiment import Given
 from dpinfer.inference import barker, chain, full_barker
+from dpinfer.inference.base import Algorithm
 from dpinfer.inference.correction import Correction
+from dpinfer.inference.names import LOGISTIC_VARIANCE
 from dpinfer.inference.proposal import moved, proposal_of
 from dpinfer.inference.run import keys_for, run_seeds
+from dpinfer.models import two_modes, vae
 from dpinfer.models.base import Model, no_outcome
-from dpinfer.settings.chain import Barker, FullBarker
-from dpinfer.settings.correction import LOGISTIC_VARIANCE
-from dpinfer.settings.data import TwoModes as Data
-from dpinfer.settings.model import Vae
-from dpinfer.settings.two_modes import TwoModes
+from pipeline.settings.chain import Barker
+from pipeline.settings.data import TwoModes as Data
+from pipeline.settings.two_modes import TwoModes
 
 N = 400
 RECORDS = {"x": jnp.asarray(np.random.default_rng(3).normal(0.4, 1.0, N), jnp.float32)}
@@ -47,7 +46,13 @@ def normal_mean(std: float = 1.0) -> Model:
     )
 
 
-def private(**changes: Any) -> Barker:
+def private(model: Model, **changes: Any) -> Algorithm:
+    """Barker tests with the noise that their batches fix."""
+    stated: dict[str, Any] = {"batch": 50, "proposal_variance": 0.04, "tempered_records": 20, **changes}
+    return barker.build(model, math.sqrt(stated["batch"]), match(2.0), N, **stated)
+
+
+def settings(**changes: Any) -> Barker:
     stated = {"batch": 50, "proposal_variance": 0.04, "tempered_records": 20, "adjacency": "replace-one"}
     return Barker(**{**COMMON, **stated, **changes})
 
@@ -74,8 +79,7 @@ def accepted(algorithm: Any, move: float, records: Any, tests: int = 10_000) -> 
 
 
 def test_the_private_test_states_its_event_and_clips_within_the_proof() -> None:
-    settings = private()
-    algorithm = barker.build(settings, normal_mean(), settings.given_noise, match(2.0), N)
+    algorithm = private(normal_mean())
     assert algorithm.event(7) == Repeat(event=BarkerEvent(batch=50, records=N), count=7)
     # Whatever the records, the variance of an estimate stays below 1, so that the noise has at least variance 1.
     for absurd in (RECORDS["x"] * 1e6, jnp.full(N, jnp.inf), jnp.full(N, jnp.nan)):
@@ -86,8 +90,7 @@ def test_the_private_test_states_its_event_and_clips_within_the_proof() -> None:
 
 
 def test_one_record_moves_what_the_test_sees_by_no_more_than_the_proof_says() -> None:
-    settings = private()
-    batch, tempered = settings.batch, 20.0
+    batch, tempered = 50, 20.0
     model = normal_mean()
     bound = barker.MARGIN * math.sqrt(batch) / tempered
     rng = np.random.default_rng(0)
@@ -112,8 +115,7 @@ def test_ratios_that_are_no_numbers_count_nothing() -> None:
 
 
 def test_a_full_test_bounds_every_record_and_states_it() -> None:
-    settings = FullBarker(**COMMON, proposal_variance=0.04, noise_multiplier=4.0)
-    algorithm = full_barker.build(settings, normal_mean(), 4.0, match(2.0), N)
+    algorithm = full_barker.build(normal_mean(), 4.0, match(2.0), N, proposal_variance=0.04)
     bound = math.sqrt(2.0) / 4.0
     assert algorithm.event(3) == Repeat(event=FullBarkerEvent(bound=bound, variance=2.0), count=3)
     # With one record whose ratio is absurd, acceptance is what the clipped ratio and the noise make it.
@@ -127,20 +129,16 @@ def test_without_clipping_and_normal_part_the_private_test_is_barkers(move: floa
     # As C goes to 0 the correction is the logistic noise itself, here as a mixture fine enough to be it.
     quantiles = stats.logistic.ppf((np.arange(2000) + 0.5) / 2000)
     logistic = Correction(quantiles, np.full(2000, 1e-3), np.full(2000, 1 / 2000))
-    settings = FullBarker(**COMMON, proposal_variance=0.04, noise_variance=1e-6, noise_multiplier=1e-6)
-    algorithm = full_barker.build(settings, normal_mean(), 1e-6, logistic, 5)
+    algorithm = full_barker.build(normal_mean(), 1e-6, logistic, 5, proposal_variance=0.04, noise_variance=1e-6)
     records = {"x": RECORDS["x"][:5]}
     ratio = float(chain.ratios(normal_mean(), jnp.zeros(1), jnp.full(1, move), records).sum()) - move**2 / 2
     assert accepted(algorithm, move, records) == pytest.approx(expit(ratio), abs=0.02)
-    exact = full_barker.build(
-        FullBarker(**COMMON, proposal_variance=0.04, epsilon=math.inf), normal_mean(), None, logistic, 5
-    )
+    exact = full_barker.build(normal_mean(), None, logistic, 5, proposal_variance=0.04)
     assert accepted(exact, move, records) == pytest.approx(expit(ratio), abs=0.02)
 
 
 def test_the_metropolis_test_accepts_with_its_own_probability() -> None:
-    settings = FullBarker(**COMMON, proposal_variance=0.04, epsilon=math.inf, test="metropolis")
-    algorithm = full_barker.build(settings, normal_mean(), None, match(2.0), 5)
+    algorithm = full_barker.build(normal_mean(), None, match(2.0), 5, proposal_variance=0.04, test="metropolis")
     records = {"x": RECORDS["x"][:5]}
     for move in (-0.5, 0.3):
         ratio = float(chain.ratios(normal_mean(), jnp.zeros(1), jnp.full(1, move), records).sum()) - move**2 / 2
@@ -150,14 +148,11 @@ def test_the_metropolis_test_accepts_with_its_own_probability() -> None:
 def chains(kind: Any) -> Any:
     """Each kind of chain on N0 = 20 of 400 records, moving fast enough to mix."""
     wide: dict[str, Any] = {"proposal_variance": 0.25, "tempered_records": 20}
-    exact: dict[str, Any] = {"epsilon": math.inf}
     if kind == "private":
-        return barker.build(private(batch=400, **wide), normal_mean(), 20.0, match(2.0), N)
+        return private(normal_mean(), batch=400, **wide)
     if kind == "growing":
-        settings = private(batch=20, growth=30, noise_variance=1.0, **exact, **wide)
-        return barker.build(settings, normal_mean(), None, match(1.0), N)
-    settings_full = FullBarker(**COMMON, **wide, **exact, test=kind)
-    return full_barker.build(settings_full, normal_mean(), None, match(2.0), N)
+        return barker.build(normal_mean(), None, match(1.0), N, batch=20, growth=30, noise_variance=1.0, **wide)
+    return full_barker.build(normal_mean(), None, match(2.0), N, **wide, test=kind)
 
 
 @pytest.mark.parametrize("kind", ["barker", "metropolis", "growing", "private"])
@@ -183,8 +178,9 @@ def test_a_growing_batch_is_as_large_as_its_estimate_needs() -> None:
 
 
 def test_a_batch_of_all_records_is_exact() -> None:
-    settings = private(batch=N, growth=10, noise_variance=1.0, epsilon=math.inf, tempered_records=N)
-    algorithm = barker.build(settings, normal_mean(), None, match(1.0), N)
+    algorithm = barker.build(
+        normal_mean(), None, match(1.0), N, batch=N, growth=10, noise_variance=1.0, proposal_variance=0.04
+    )
     state = algorithm.init(jax.random.key(0), RECORDS)
     state, _ = algorithm.step(jax.random.key(1), state, RECORDS)
     assert float(state.counts.largest_variance) == 0.0
@@ -217,8 +213,7 @@ def coin(prior: jax.Array) -> Model:
 def test_a_discrete_parameter_is_sampled_privately() -> None:
     prior = jnp.array([0.3, 0.3, 0.4])
     tosses = {"x": (jnp.arange(N) % 5 < 3).astype(jnp.float32)}
-    settings = private(batch=200, tempered_records=8)
-    algorithm = barker.build(settings, coin(prior), settings.given_noise, match(2.0), N)
+    algorithm = private(coin(prior), batch=200, tempered_records=8)
     start = algorithm.init(jax.random.key(0), tosses)
     which = np.asarray(after(algorithm, start, 60, 3000, tosses).parameters)[:, 0]
     weight = np.asarray(prior) * (np.array([0.2, 0.5, 0.7]) ** 4.8) * (np.array([0.8, 0.5, 0.3]) ** 3.2)
@@ -228,8 +223,7 @@ def test_a_discrete_parameter_is_sampled_privately() -> None:
 
 
 def test_moves_from_a_ball_stay_in_it_and_fill_it() -> None:
-    settings = private(proposal="ball", proposal_variance=None, proposal_radius=0.5)
-    proposal = proposal_of(settings)
+    proposal = proposal_of("ball", None, 0.5)
     assert proposal.reach == 0.5
     like = {"a": jnp.zeros(2), "b": jnp.zeros(())}
     moves = jax.vmap(lambda key: proposal.random(key, like))(jax.random.split(jax.random.key(0), 5000))
@@ -240,7 +234,7 @@ def test_moves_from_a_ball_stay_in_it_and_fill_it() -> None:
 
 def test_gaussian_moves_have_their_variance_and_whole_numbers_go_one_step() -> None:
     like = {"whole": jnp.zeros(3, int), "real": jnp.zeros(2)}
-    proposal = proposal_of(private(proposal_variance=0.04))
+    proposal = proposal_of("gaussian", 0.04, None)
     moves = jax.vmap(lambda key: proposal.random(key, like))(jax.random.split(jax.random.key(0), 5000))
     assert float(moves["real"].var()) == pytest.approx(0.04, rel=0.06)
     shares = np.bincount(np.asarray(moves["whole"]).ravel() + 1) / 15_000
@@ -249,7 +243,7 @@ def test_gaussian_moves_have_their_variance_and_whole_numbers_go_one_step() -> N
 
 
 def test_running_moments_leave_the_burn_in_out() -> None:
-    algorithm = experiment.build(private(burn_in=40), N, 7.0, Given(correction=match(2.0)))
+    algorithm = private(two_modes.build(), burn_in=40)
     done = run_seeds(
         algorithm, keys_for(jax.random.key(2), 2), RECORDS, 100, record=lambda s, _: s, record_every=1
     )
@@ -272,17 +266,20 @@ def test_running_moments_leave_the_burn_in_out() -> None:
 )
 def test_impossible_chains_are_refused(changes: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        private(**changes)
+        settings(**changes)
+
+
+def test_a_proposal_needs_its_size() -> None:
+    with pytest.raises(InputError, match="proposal_radius should be given for the proposal ball"):
+        proposal_of("ball", 0.04, None)
 
 
 def test_a_model_that_integrates_by_draws_is_refused() -> None:
-    settings = private(model=Vae())
     with pytest.raises(InputError, match="a chain needs the likelihood itself"):
-        experiment.build(settings, N, settings.given_noise)
+        private(vae.build())
 
 
 def test_a_chain_without_its_correction_says_so() -> None:
-    settings = Barker(batch=10, proposal_variance=0.1, epsilon=float("inf"), **COMMON)
-    bare = experiment.build(settings, N, None)
+    bare = barker.build(two_modes.build(), None, None, N, batch=10, proposal_variance=0.1)
     with pytest.raises(InputError, match="a chain needs the correction"):
         bare.step(jax.random.key(0), bare.init(jax.random.key(1), RECORDS), RECORDS)

@@ -11,15 +11,14 @@ from scipy.special import expit
 
 from dpinfer.inference import correction, ridge
 from dpinfer.inference.correction import Correction
-from dpinfer.settings.correction import LOGISTIC_VARIANCE
-from dpinfer.settings.correction import Correction as Settings
+from dpinfer.inference.names import LOGISTIC_VARIANCE, Fitting
 
 X = np.linspace(-12, 12, 201)
 
 
 @cache
 def fitted(variance: float) -> Correction:
-    return correction.fit(Settings(variance=variance))
+    return correction.fit(Fitting(variance=variance))
 
 
 # Errors of the authors' way of fitting, to the digits that are known of them.
@@ -33,7 +32,7 @@ def test_a_fit_is_as_good_as_the_known_one(variance: float, sup_error: float, tv
 
 def test_without_patience_a_fit_ends_early_with_the_best_so_far() -> None:
     # Steps so long that the loss soon goes up and down.
-    hasty = Settings(components=5, points=100, learning_rate=0.3, num_steps=2000)
+    hasty = Fitting(components=5, points=100, learning_rate=0.3, num_steps=2000)
     patient, impatient = (correction.fit(replace(hasty, patience=patience)) for patience in (2000, 20))
     whole, *shorter = [correction.fit(replace(hasty, num_steps=steps)) for steps in (2000, 100, 200, 300, 400)]
     assert _equal(patient, whole)
@@ -75,7 +74,7 @@ def test_a_mixture_survives_being_written() -> None:
 
 
 def test_without_a_normal_part_the_mixture_is_logistic_itself() -> None:
-    found = correction.fit(Settings(variance=0.05, num_steps=2500, points=500))
+    found = correction.fit(Fitting(variance=0.05, num_steps=2500, points=500))
     assert np.abs(correction.cdf(found, X, 0.05) - expit(X)).max() < 1e-3
 
 

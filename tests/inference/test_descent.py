@@ -2,17 +2,18 @@ import jax
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from dpinfer import experiment
 from dpinfer.accounting.events import Gaussian, Repeat
+from dpinfer.inference import descent
+from dpinfer.inference.base import Algorithm
 from dpinfer.inference.run import run
-from dpinfer.settings.cell import Descent
-from dpinfer.settings.data import Abalone
-from dpinfer.settings.model import Logistic
+from dpinfer.mechanism.exact import exact
+from dpinfer.mechanism.gaussian import gaussian
+from dpinfer.models import logistic
 
 
-def settings(**changes: float) -> Descent:
-    given = {"num_steps": 3000, "learning_rate": 1.0, "clip": 1e6, "epsilon": 1.0, "delta": 1e-5, **changes}
-    return Descent(data=Abalone(), model=Logistic(prior_std=2.0), **given)  # type: ignore[arg-type]
+def build(noise_multiplier: float | None) -> Algorithm:
+    mechanism = exact() if noise_multiplier is None else gaussian(1e6, noise_multiplier)
+    return descent.build(logistic.build(prior_std=2.0), mechanism, 400, learning_rate=1.0)
 
 
 def records(count: int = 400) -> dict[str, jax.Array]:
@@ -23,17 +24,17 @@ def records(count: int = 400) -> dict[str, jax.Array]:
 
 def test_without_privacy_it_finds_the_mode_that_scikit_learn_finds() -> None:
     data = records()
-    found = run(experiment.build(settings(), 400, None), jax.random.key(2), data, 3000).state
+    found = run(build(None), jax.random.key(2), data, 3000).state
     oracle = LogisticRegression(C=2.0**2, fit_intercept=False, tol=1e-10).fit(data["x"], data["y"])
     np.testing.assert_allclose(found, oracle.coef_[0], atol=2e-3)
 
 
 def test_a_huge_clip_and_hardly_any_noise_give_the_same() -> None:
     data = records()
-    exact = run(experiment.build(settings(), 400, None), jax.random.key(2), data, 50).state
-    private = run(experiment.build(settings(), 400, 1e-9), jax.random.key(2), data, 50).state
-    np.testing.assert_allclose(private, exact, atol=1e-4)
+    plain = run(build(None), jax.random.key(2), data, 50).state
+    private = run(build(1e-9), jax.random.key(2), data, 50).state
+    np.testing.assert_allclose(private, plain, atol=1e-4)
 
 
 def test_its_event_is_one_gaussian_release_for_each_step() -> None:
-    assert experiment.build(settings(), 400, 2.5).event(7) == Repeat(event=Gaussian(noise_multiplier=2.5), count=7)
+    assert build(2.5).event(7) == Repeat(event=Gaussian(noise_multiplier=2.5), count=7)

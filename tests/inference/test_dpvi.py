@@ -1,4 +1,3 @@
-import dataclasses
 from typing import Any
 
 import jax
@@ -6,24 +5,23 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from dpinfer import experiment
 from dpinfer.accounting.events import NonPrivate, PoissonGaussian, Repeat, SubsetGaussian
+from dpinfer.inference import dpvi
+from dpinfer.inference.base import Algorithm
 from dpinfer.inference.dpvi import Randomness
 from dpinfer.inference.run import run
+from dpinfer.mechanism.base import Mechanism
+from dpinfer.mechanism.exact import clip_only, exact
+from dpinfer.mechanism.gaussian import gaussian
+from dpinfer.models import hierarchical, logistic
 from dpinfer.sampling.base import Batch
-from dpinfer.settings.cell import Dpvi
-from dpinfer.settings.data import Abalone
-from dpinfer.settings.model import Hierarchical, Logistic
 
 COUNT = 300
-SETTINGS = Dpvi(
-    data=Abalone(), model=Logistic(), num_steps=4000, epsilon=1.0, delta=1e-5, expected_batch=50, clip=1.0,
-    learning_rate=0.01,
-)  # fmt: skip
 
 
-def settings(**changes: Any) -> Dpvi:
-    return dataclasses.replace(SETTINGS, **changes)
+def build(mechanism: Mechanism, **changes: Any) -> Algorithm:
+    stated: dict[str, Any] = {"expected_batch": 50, "num_steps": 4000, "learning_rate": 0.01, **changes}
+    return dpvi.build(stated.pop("model", logistic.build()), mechanism, COUNT, **stated)
 
 
 def records() -> dict[str, jax.Array]:
@@ -48,17 +46,15 @@ def laplace(data: dict[str, jax.Array]) -> tuple[np.ndarray, np.ndarray]:
 def test_without_privacy_it_finds_the_posterior(sampler: str) -> None:
     data = records()
     mode, spread = laplace(data)
-    guide = run(
-        experiment.build(settings(sampler=sampler), COUNT, None), jax.random.key(2), data, 4000
-    ).state.guide
+    guide = run(build(exact(), sampler=sampler), jax.random.key(2), data, 4000).state.guide
     np.testing.assert_allclose(guide["loc"], mode, atol=0.12)
     np.testing.assert_allclose(np.exp(guide["log_scale"]), spread, rtol=0.25)
 
 
 def test_a_huge_clip_and_hardly_any_noise_give_the_plain_algorithm() -> None:
     data = records()
-    plain = run(experiment.build(settings(), COUNT, None), jax.random.key(2), data, 100).state.guide
-    private = run(experiment.build(settings(clip=1e6), COUNT, 1e-12), jax.random.key(2), data, 100).state.guide
+    plain = run(build(exact()), jax.random.key(2), data, 100).state.guide
+    private = run(build(gaussian(1e6, 1e-12)), jax.random.key(2), data, 100).state.guide
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-4), private, plain)
 
 
@@ -69,7 +65,7 @@ def drawn(mask: jax.Array) -> Randomness:
 
 
 def test_a_sum_is_divided_by_the_expected_size_of_a_batch_never_by_the_realised_one() -> None:
-    algorithm = experiment.build(settings(optimiser="sgd", learning_rate=1.0, clip=1e6), COUNT, 1e-12)
+    algorithm = build(gaussian(1e6, 1e-12), optimiser="sgd", learning_rate=1.0)
     state, data = algorithm.init(jax.random.key(0), records()), records()
     one, two = (jnp.arange(8) < count for count in (1, 2))
     empty, first, both = (algorithm.update(drawn(m), state, data)[0].guide for m in (one & False, one, two))
@@ -83,9 +79,9 @@ def test_a_sum_is_divided_by_the_expected_size_of_a_batch_never_by_the_realised_
 def test_its_event_is_that_of_its_sampler() -> None:
     rate = 50 / COUNT
     for sampler, kind in (("poisson", PoissonGaussian), ("subset", SubsetGaussian)):
-        event = experiment.build(settings(sampler=sampler), COUNT, 2.0).event(7)
+        event = build(gaussian(1.0, 2.0), sampler=sampler).event(7)
         assert event == Repeat(event=kind(noise_multiplier=2.0, sampling_rate=rate), count=7)
-    clipped = experiment.build(settings(epsilon=float("inf"), clip_without_noise=True), COUNT, None).event(7)
+    clipped = build(clip_only(1.0)).event(7)
     assert isinstance(clipped, Repeat)
     assert isinstance(clipped.event, NonPrivate)
 
@@ -96,7 +92,7 @@ def test_the_hierarchical_model_draws_a_deviation_for_each_record() -> None:
         "x": jax.random.normal(jax.random.key(5), (COUNT, 5)),
         "group_features": jnp.ones((COUNT, 3)),
     }
-    algorithm = experiment.build(settings(model=Hierarchical()), COUNT, 1.0)
+    algorithm = build(gaussian(1.0, 1.0), model=hierarchical.build())
     state = algorithm.init(jax.random.key(0), data)
     deviation = algorithm.random(jax.random.key(1), state).local["deviation"]
     assert deviation.shape[1] == 5

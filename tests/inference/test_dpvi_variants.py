@@ -1,6 +1,5 @@
-"""What DPVI's released code does beside Algorithm 1, setting by setting, against closed forms."""
+"""What DPVI's released code does beside Algorithm 1, one by one, against closed forms."""
 
-import dataclasses
 from typing import Any
 
 import jax
@@ -8,26 +7,31 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from dpinfer import experiment, models
 from dpinfer.accounting.events import Repeat, ReplacementGaussian
 from dpinfer.errors import InputError
+from dpinfer.inference import dpvi
+from dpinfer.inference.base import Algorithm
 from dpinfer.inference.dpvi import Randomness, State
 from dpinfer.inference.run import run
+from dpinfer.mechanism.exact import exact
+from dpinfer.mechanism.gaussian import gaussian
+from dpinfer.models import logistic, mixture
 from dpinfer.sampling.base import Batch
-from dpinfer.settings.cell import Dpvi
-from dpinfer.settings.data import Abalone, FiveClusters
-from dpinfer.settings.model import Logistic, Mixture
 
 COUNT, SIZE = 40, 8
-SETTINGS = Dpvi(
-    data=Abalone(), model=Logistic(), num_steps=100, epsilon=1.0, delta=1e-5, expected_batch=SIZE, clip=0.5,
-    sampler="replacement", adjacency="replace-one", optimiser="sgd", learning_rate=1.0,
-)  # fmt: skip
 HARDLY_ANY = 1e-12
 
 
-def settings(**changes: Any) -> Dpvi:
-    return dataclasses.replace(SETTINGS, **changes)
+def build(noise_multiplier: float | None, clip: float = 0.5, **changes: Any) -> Algorithm:
+    stated: dict[str, Any] = {
+        "expected_batch": SIZE, "num_steps": 100, "sampler": "replacement", "optimiser": "sgd",
+        "learning_rate": 1.0, **changes,
+    }  # fmt: skip
+    draws = stated.get("draws", 1)
+    mechanism = (
+        exact() if noise_multiplier is None else gaussian(clip, noise_multiplier, examples_per_record=draws)
+    )
+    return dpvi.build(stated.pop("model", logistic.build()), mechanism, COUNT, **stated)
 
 
 def records() -> dict[str, jax.Array]:
@@ -40,9 +44,9 @@ def drawn(draws: int) -> Randomness:
     return Randomness(batch, jax.random.normal(jax.random.key(1), (draws, 2)), {}, noise)
 
 
-def step(changed: Dpvi, randomness: Randomness) -> dict[str, Any]:
+def step(randomness: Randomness, **changes: Any) -> dict[str, Any]:
     """The gradient that the optimiser got: plain descent from zero with step size 1 moves by minus it."""
-    algorithm = experiment.build(changed, COUNT, HARDLY_ANY)
+    algorithm = build(HARDLY_ANY, **changes)
     state = algorithm.init(jax.random.key(0), records())
     guide = algorithm.update(randomness, state, records())[0].guide
     return jax.tree.map(lambda leaf: -np.asarray(leaf), guide)
@@ -72,26 +76,26 @@ def whole_gradient(record: int, unit: jax.Array) -> np.ndarray:
 @pytest.mark.parametrize(("scaled", "bound"), [(False, 0.5), (True, 0.5 * SIZE / COUNT)])
 def test_scaling_before_the_clip_makes_the_clip_smaller(scaled: bool, bound: float) -> None:
     randomness = drawn(1)
-    found = step(settings(shared_draws=True, gradient_of="data", clip_scaled=scaled), randomness)
+    found = step(randomness, shared_draws=True, gradient_of="data", clip_scaled=scaled)
     expected = sum(clipped(whole_gradient(i, randomness.unit[0]), bound) for i in range(SIZE)) * COUNT / SIZE
     np.testing.assert_allclose(joined(found), expected, rtol=1e-4)
 
 
 def test_the_optimiser_may_get_the_sum_over_the_batch() -> None:
     randomness = drawn(1)
-    mean, total = (step(settings(shared_draws=True, gradient_of=of), randomness) for of in ("record", "batch"))
+    mean, total = (step(randomness, shared_draws=True, gradient_of=of) for of in ("record", "batch"))
     np.testing.assert_allclose(joined(total), SIZE * joined(mean), rtol=1e-5)
 
 
 def test_every_draw_is_clipped_on_its_own_and_their_mean_respects_the_clip() -> None:
     randomness = drawn(4)
-    found = step(settings(draws=4, shared_draws=True, gradient_of="batch"), randomness)
+    found = step(randomness, draws=4, shared_draws=True, gradient_of="batch")
     each = [[clipped(whole_gradient(i, unit), 0.5) for unit in randomness.unit] for i in range(SIZE)]
     np.testing.assert_allclose(joined(found), np.mean(each, axis=1).sum(axis=0), rtol=1e-4)
 
 
 def test_draws_of_their_own_are_as_many_as_records_times_draws() -> None:
-    algorithm = experiment.build(settings(draws=3), COUNT, 1.0)
+    algorithm = build(1.0, draws=3)
     state = algorithm.init(jax.random.key(0), records())
     unit = algorithm.random(jax.random.key(1), state).unit
     assert unit.shape == (3 * SIZE, 2)
@@ -100,7 +104,7 @@ def test_draws_of_their_own_are_as_many_as_records_times_draws() -> None:
 
 def test_several_draws_leave_the_noise_on_the_sum_as_it_is() -> None:
     """One record's examples together respect the clip, so the noise is in units of the clip, not of its parts."""
-    algorithm = experiment.build(settings(draws=4, gradient_of="batch", clip=1e-6), COUNT, 2e6)
+    algorithm = build(2e6, draws=4, gradient_of="batch", clip=1e-6)
     data = records()
     state = algorithm.init(jax.random.key(0), data)
     step = jax.jit(jax.vmap(lambda key: algorithm.step(key, state, data)[0].guide))
@@ -112,25 +116,24 @@ def test_several_draws_leave_the_noise_on_the_sum_as_it_is() -> None:
 
 def test_a_regulariser_apart_is_neither_clipped_nor_scaled_with_the_batch() -> None:
     randomness = drawn(2)
-    changed = settings(
-        draws=2, shared_draws=True, gradient_of="data", regulariser="apart", entropy_weight=0.5, clip=1e-9
-    )
-    found = step(changed, randomness)
+    found = step(
+        randomness, draws=2, shared_draws=True, gradient_of="data", regulariser="apart", entropy_weight=0.5,
+        clip=1e-9,
+    )  # fmt: skip
     units = np.asarray(randomness.unit)
     np.testing.assert_allclose(found["loc"], units.mean(axis=0), atol=1e-5)
     np.testing.assert_allclose(found["log_scale"], (units**2).mean(axis=0) - 0.5, atol=1e-5)
 
 
 def test_its_event_says_that_records_may_be_drawn_again() -> None:
-    event = experiment.build(SETTINGS, COUNT, 2.0).event(7)
+    event = build(2.0).event(7)
     assert event == Repeat(event=ReplacementGaussian(noise_multiplier=2.0, batch=SIZE, records=COUNT), count=7)
 
 
 def test_blocks_of_a_mixture_have_step_sizes_of_their_own() -> None:
-    mixture = settings(data=FiveClusters(), model=Mixture(components=2), block_rates={"means": 10.0})
     moved = []
-    for changed in (dataclasses.replace(mixture, block_rates={}), mixture):
-        algorithm = experiment.build(changed, COUNT, HARDLY_ANY)
+    for block_rates in ({}, {"means": 10.0}):
+        algorithm = build(HARDLY_ANY, model=mixture.build(components=2), block_rates=block_rates)
         state: State = algorithm.init(jax.random.key(0), records())
         after = algorithm.step(jax.random.key(1), state, records())[0]
         moved.append(jax.tree.map(lambda new, old: np.asarray(new - old), after.guide, state.guide))
@@ -141,18 +144,18 @@ def test_blocks_of_a_mixture_have_step_sizes_of_their_own() -> None:
 
 
 def test_a_block_that_does_not_exist_is_refused() -> None:
-    algorithm = experiment.build(settings(model=Mixture(), block_rates={"mean": 1.0}), COUNT, 1.0)
+    algorithm = build(1.0, model=mixture.build(), block_rates={"mean": 1.0})
     with pytest.raises(InputError, match="block_rates names mean, but the blocks are"):
         algorithm.init(jax.random.key(0), records())
 
 
 def test_the_code_of_the_paper_finds_the_posterior_where_nothing_is_clipped() -> None:
     data = records()
-    changed = settings(
-        shared_draws=True, gradient_of="data", clip_scaled=True, optimiser="adagrad_window", learning_rate=0.01,
-        expected_batch=40, sampler="subset",
+    algorithm = build(
+        None, shared_draws=True, gradient_of="data", clip_scaled=True, optimiser="adagrad_window",
+        learning_rate=0.01, expected_batch=40, sampler="subset",
     )  # fmt: skip
-    guide = run(experiment.build(changed, COUNT, None), jax.random.key(2), data, 4000).state.guide
+    guide = run(algorithm, jax.random.key(2), data, 4000).state.guide
 
     def potential(w: jax.Array) -> jax.Array:
         return -jax.nn.log_sigmoid((2 * data["y"] - 1) * (data["x"] @ w)).sum() + (w**2).sum() / 2
@@ -169,15 +172,14 @@ def test_the_slips_of_the_code_are_where_they_should_be() -> None:
         "means": jnp.array([[0.0, 1.0], [1.0, 0.5], [-1.0, 0.0]]),
         "log_spread": jnp.log(jnp.full(3, 0.7)),
     }
-    plain = Mixture(components=3, prior_on="variance")
-    exact = models.build(plain)
-    code = models.build(dataclasses.replace(plain, jacobian="logarithm", normaliser="components"))
+    right = mixture.build(components=3, prior_on="variance")
+    code = mixture.build(components=3, prior_on="variance", jacobian="logarithm", normaliser="components")
     record = {"x": jnp.array([0.4, -0.3])}
     # With one variance for all, three factors in the place of two take off log(2 pi v) / 2.
-    missing = float(exact.log_likelihood(parameters, record) - code.log_likelihood(parameters, record))
+    missing = float(right.log_likelihood(parameters, record) - code.log_likelihood(parameters, record))
     assert missing == pytest.approx(0.5 * np.log(2 * np.pi * 0.7), rel=1e-4)
     # v0, v1 and what is left: the determinant of the triangular map is w0 (1 - v0) w1 (1 - v1).
     v0, v1 = 1 / (1 + np.exp(-(0.3 - np.log(2)))), 1 / (1 + np.exp(0.2))
     log_determinant = np.log(v0 * (1 - v0) * (1 - v0) * v1 * (1 - v1))
-    difference = float(exact.log_prior(parameters) - code.log_prior(parameters))
+    difference = float(right.log_prior(parameters) - code.log_prior(parameters))
     assert difference == pytest.approx(log_determinant - np.log(abs(log_determinant)), rel=1e-4)

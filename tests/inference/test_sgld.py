@@ -6,17 +6,22 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from dpinfer import experiment
-from dpinfer.accounting import pld, sgld
 from dpinfer.accounting.events import NonPrivate, PoissonGaussian, Repeat
-from dpinfer.data.base import Dataset
+from dpinfer.accounting.published import sgld
+from dpinfer.accounting.sound import pld
 from dpinfer.errors import InputError
+from dpinfer.inference import sgld as dynamics
+from dpinfer.inference.base import Algorithm
 from dpinfer.inference.run import run
-from dpinfer.settings.accounting import Claimed
-from dpinfer.settings.data import Abalone
-from dpinfer.settings.model import Logistic
-from dpinfer.settings.sgld import Sgld
-from dpinfer.stages import calibrate, fit
+from dpinfer.mechanism.exact import exact
+from dpinfer.mechanism.gaussian import gaussian
+from dpinfer.models import logistic
+from pipeline import accounts, experiment
+from pipeline.settings.accounting import Claimed
+from pipeline.settings.data import Abalone
+from pipeline.settings.model import Logistic
+from pipeline.settings.sgld import Sgld
+from pipeline.stages import calibrate
 
 COUNT = 400
 SETTINGS = Sgld(
@@ -29,13 +34,20 @@ def settings(**changes: Any) -> Sgld:
     return dataclasses.replace(SETTINGS, **changes)
 
 
+def build(noise_multiplier: float | None, **changes: Any) -> Algorithm:
+    stated: dict[str, Any] = {
+        "expected_batch": 40, "num_steps": 400, "step_size": 1e-3, "samples": 200, **changes
+    }  # fmt: skip
+    mechanism = exact() if noise_multiplier is None else gaussian(1.0, noise_multiplier)
+    return dynamics.build(logistic.build(), mechanism, COUNT, **stated)
+
+
 def records(count: int = COUNT) -> dict[str, jax.Array]:
     return {"x": jax.random.normal(jax.random.key(0), (count, 2)), "y": jnp.arange(count) % 2}
 
 
-def moves(changed: Sgld, noise: float | None, size: float = 1.0) -> np.ndarray:
+def moves(algorithm: Algorithm, size: float = 1.0) -> np.ndarray:
     """Many first steps from zero, (steps, 2), on records of that size."""
-    algorithm = experiment.build(changed, COUNT, noise)
     data = {"x": size * records()["x"], "y": records()["y"]}
     state = algorithm.init(jax.random.key(0), data)
     step = jax.jit(jax.vmap(lambda key: algorithm.step(key, state, data)[0].position))
@@ -43,8 +55,7 @@ def moves(changed: Sgld, noise: float | None, size: float = 1.0) -> np.ndarray:
 
 
 def test_without_privacy_the_noise_has_variance_eta_and_the_drift_is_that_of_all_records() -> None:
-    changed = settings(sampler="subset", expected_batch=COUNT)
-    found, data = moves(changed, None), records()
+    found, data = moves(build(None, sampler="subset", expected_batch=COUNT)), records()
     gradient = jax.grad(lambda w: jax.nn.log_sigmoid((2 * data["y"] - 1) * (data["x"] @ w)).sum())(jnp.zeros(2))
     np.testing.assert_allclose(found.mean(axis=0), 1e-3 * gradient, atol=4 * (1e-3 / 4000) ** 0.5)
     assert found.var() == pytest.approx(1e-3, rel=0.05)
@@ -55,14 +66,13 @@ def test_without_privacy_the_noise_has_variance_eta_and_the_drift_is_that_of_all
 def test_the_noise_is_the_larger_of_the_mechanisms_and_eta(noise: float, variance: float) -> None:
     """Scaled up to all records, ten times the batch, and by eta, the mechanism's is eta 10 noise clip."""
     # Gradients of hardly any size: what moves is noise.
-    found = moves(SETTINGS, noise, size=1e-6)
+    found = moves(build(noise), size=1e-6)
     assert found.var() == pytest.approx(variance, rel=0.06)
 
 
 def test_the_schedule_is_harmonic_until_the_step_size() -> None:
-    changed = settings(schedule="harmonic", step_size=0.1)
     data = {"x": jnp.zeros((COUNT, 2)), "y": jnp.zeros(COUNT, int)}
-    algorithm = experiment.build(changed, COUNT, None)
+    algorithm = build(None, schedule="harmonic", step_size=0.1)
     state = algorithm.init(jax.random.key(0), data)
     step = jax.jit(
         jax.vmap(lambda key, taken: algorithm.step(key, state._replace(taken=taken), data)[0].position, (0, None))
@@ -73,8 +83,7 @@ def test_the_schedule_is_harmonic_until_the_step_size() -> None:
 
 
 def test_positions_stay_in_the_ball_and_the_last_ones_are_the_sample() -> None:
-    changed = settings(radius=0.5, step_size=0.1, num_steps=20, samples=7)
-    algorithm = experiment.build(changed, COUNT, 50.0)
+    algorithm = build(50.0, radius=0.5, step_size=0.1, num_steps=20, samples=7)
     state = run(algorithm, jax.random.key(0), records(), 20).state
     assert (np.linalg.norm(np.asarray(state.ring), axis=1) <= 0.5 + 1e-6).all()
     draws = jax.vmap(lambda key: algorithm.draw(key, state))(jax.random.split(jax.random.key(1), 200))
@@ -96,8 +105,7 @@ def test_what_is_not_clipped_is_not_private_though_the_paper_says_so() -> None:
     event = algorithm.event(400)
     assert isinstance(event, Repeat)
     assert isinstance(event.event, NonPrivate)
-    job = {"noise_multiplier": noise}
-    book = fit.spent(experiment.OpenCell(job, changed, Dataset({"x": np.zeros((COUNT, 2))}, {}, {}), algorithm))
+    book = accounts.spent(changed, event, experiment.claimed(changed, COUNT, noise)(400))
     assert book.sound().upper == float("inf")
     assert book.paper() == pytest.approx(1.0, rel=1e-3)
 

@@ -11,8 +11,9 @@ from dpinfer.accounting.events import Gaussian, NonPrivate
 from dpinfer.errors import InputError
 from dpinfer.mechanism.base import Mechanism
 from dpinfer.mechanism.exact import clip_only, exact
-from dpinfer.mechanism.gaussian import gaussian, unclipped
+from dpinfer.mechanism.gaussian import gaussian
 from dpinfer.mechanism.per_example import clipped_sum
+from dpinfer.unsafe.unclipped import unclipped
 
 KEY = jax.random.key(0)
 Trees = dict[str, jax.Array]

@@ -4,23 +4,23 @@ import numpy as np
 import pytest
 from jax import lax
 
-from dpinfer import models
-from dpinfer.settings.model import Classifier
+from dpinfer.models import classifier
+from dpinfer.models.names import Layers
 
-SMALL = {"dense": Classifier(image=(3, 3), hidden=4), "convolutions": Classifier(layers="convolutions")}
+SIDES: dict[Layers, tuple[int, int]] = {"dense": (3, 3), "convolutions": (28, 28)}
 
 
 @pytest.mark.parametrize(("layers", "size"), [("dense", 795_010), ("convolutions", 12_154)])
-def test_the_number_of_parameters_is_that_of_the_paper(layers: str, size: int) -> None:
-    network = models.build(Classifier(layers=layers)).network  # type: ignore[arg-type]
+def test_the_number_of_parameters_is_that_of_the_paper(layers: Layers, size: int) -> None:
+    network = classifier.build(layers=layers).network
     assert network is not None
     assert network.size == size
 
 
-@pytest.mark.parametrize("layers", SMALL)
-def test_the_loss_is_the_cross_entropy_of_what_it_predicts(layers: str) -> None:
-    model, image = models.build(SMALL[layers]), SMALL[layers].image
-    x = jax.random.randint(jax.random.key(1), (20, *image), 0, 256, jnp.uint8)
+@pytest.mark.parametrize("layers", SIDES)
+def test_the_loss_is_the_cross_entropy_of_what_it_predicts(layers: Layers) -> None:
+    model = classifier.build(layers=layers, image=SIDES[layers], hidden=4)
+    x = jax.random.randint(jax.random.key(1), (20, *SIDES[layers]), 0, 256, jnp.uint8)
     records = {"x": x, "y": jnp.arange(20) % 10}
     parameters = model.init(jax.random.key(0), records)
     chances = model.predict(jax.random.key(2), parameters, records)
@@ -29,7 +29,7 @@ def test_the_loss_is_the_cross_entropy_of_what_it_predicts(layers: str) -> None:
 
 
 def test_layers_start_uniformly_by_their_fan_in() -> None:
-    start = models.build(Classifier()).init(jax.random.key(0), {})
+    start = classifier.build().init(jax.random.key(0), {})
     for leaf in (start["hidden"]["w"], start["hidden"]["b"]):
         assert 0.95 / 28 < np.abs(leaf).max() <= 1 / 28
     np.testing.assert_allclose(np.std(start["logits"]["w"]), 1000**-0.5 / 3**0.5, rtol=0.03)
@@ -37,7 +37,7 @@ def test_layers_start_uniformly_by_their_fan_in() -> None:
 
 def test_the_convolutions_are_those_of_the_tutorial() -> None:
     """Against JAX's own convolutions and windows."""
-    model = models.build(SMALL["convolutions"])
+    model = classifier.build(layers="convolutions")
     images = jax.random.randint(jax.random.key(1), (3, 28, 28), 0, 256, jnp.uint8)
     parameters = model.init(jax.random.key(0), {})
     x = images[..., None] / 127.5 - 1

@@ -7,15 +7,17 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from dpinfer import experiment, models
+from dpinfer.errors import InputError
+from dpinfer.inference import gan as game
 from dpinfer.inference.gan import State
+from dpinfer.mechanism.exact import exact
+from dpinfer.mechanism.gaussian import gaussian
+from dpinfer.models import gan, logistic
 from dpinfer.models.gan import discriminator_of, generator_of
 from dpinfer.models.layers import torch_init
-from dpinfer.settings.cell import Gan as Method
-from dpinfer.settings.data import Mnist
-from dpinfer.settings.model import Gan
 
-SMALL = Gan(image=(3, 3), latent=4, generator=(5, 6), discriminator=(7,))
+IMAGE, LATENT, HIDDEN = (3, 3), 4, (5, 6)
+SMALL = gan.build(image=IMAGE, latent=LATENT, generator=HIDDEN, discriminator=(7,))
 
 
 def records(seed: int) -> dict[str, jax.Array]:
@@ -23,23 +25,24 @@ def records(seed: int) -> dict[str, jax.Array]:
 
 
 def algorithm(noise_multiplier: float | None) -> Any:
-    settings = Method(
-        data=Mnist(), model=SMALL, num_steps=5, delta=1e-5, expected_batch=10, clip=0.75,
-        epsilon=1.0 if noise_multiplier else float("inf"),
-    )  # fmt: skip
-    return experiment.build(settings, 40, noise_multiplier)
+    mechanism = gaussian(0.75, noise_multiplier) if noise_multiplier else exact()
+    return game.build(
+        SMALL, mechanism, 40, image=IMAGE, latent=LATENT, generator=HIDDEN, expected_batch=10, num_steps=5
+    )
 
 
 def test_the_numbers_of_parameters_are_those_of_the_paper() -> None:
-    assert generator_of(Gan()).size == 1_510_032
-    assert discriminator_of(Gan()).size == 533_505
-    parameters, _ = generator_of(SMALL).init(jax.random.key(0))
-    assert sum(leaf.size for leaf in jax.tree.leaves(parameters)) == generator_of(SMALL).size
+    assert generator_of((28, 28), 100, (128, 256, 512, 1024)).size == 1_510_032
+    network = gan.build().network
+    assert network is not None
+    assert network.size == 533_505
+    parameters, _ = generator_of(IMAGE, LATENT, HIDDEN).init(jax.random.key(0))
+    assert sum(leaf.size for leaf in jax.tree.leaves(parameters)) == generator_of(IMAGE, LATENT, HIDDEN).size
 
 
 def test_a_batch_is_normalised_by_its_own_moments_which_are_kept() -> None:
     """Against the layers written out."""
-    generator = generator_of(SMALL)
+    generator = generator_of(IMAGE, LATENT, HIDDEN)
     parameters, moments = generator.init(jax.random.key(0))
     codes = jax.random.normal(jax.random.key(1), (8, 4))
     layers = parameters["layers"]
@@ -54,7 +57,7 @@ def test_a_batch_is_normalised_by_its_own_moments_which_are_kept() -> None:
 
 
 def test_generated_images_depend_on_their_own_codes_alone() -> None:
-    generator = generator_of(SMALL)
+    generator = generator_of(IMAGE, LATENT, HIDDEN)
     parameters, moments = generator.init(jax.random.key(0))
     codes = jax.random.normal(jax.random.key(1), (8, 4))
     whole = generator.generate(parameters, moments, codes)
@@ -63,7 +66,7 @@ def test_generated_images_depend_on_their_own_codes_alone() -> None:
 
 
 def test_the_discriminators_loss_is_the_mean_of_both_cross_entropies() -> None:
-    network = discriminator_of(SMALL)
+    network = discriminator_of(IMAGE, (7,))
     parameters = torch_init(network.layers, jax.random.key(0))
     real = records(1)["x"][:5]
     fake = jax.random.uniform(jax.random.key(2), (5, 9), minval=-1)
@@ -80,9 +83,9 @@ def test_the_discriminators_loss_is_the_mean_of_both_cross_entropies() -> None:
 @pytest.mark.parametrize("noise_multiplier", [None, 1.0], ids=["exact", "private"])
 def test_the_generator_and_its_moments_see_no_record(noise_multiplier: float | None) -> None:
     """Within a step they are the same whatever the records are; the discriminator is not."""
-    game = algorithm(noise_multiplier)
-    start = game.init(jax.random.key(0), records(1))
-    states: list[State] = [game.step(jax.random.key(3), start, records(seed))[0] for seed in (1, 2)]
+    play = algorithm(noise_multiplier)
+    start = play.init(jax.random.key(0), records(1))
+    states: list[State] = [play.step(jax.random.key(3), start, records(seed))[0] for seed in (1, 2)]
     for name in ("generator", "moments"):
         jax.tree.map(np.testing.assert_array_equal, *(getattr(state, name) for state in states))
     assert not np.array_equal(*(state.discriminator.parameters["layer0"]["w"] for state in states))
@@ -92,14 +95,22 @@ def test_the_generator_and_its_moments_see_no_record(noise_multiplier: float | N
 
 
 def test_as_many_images_are_generated_as_there_are_records() -> None:
-    game = algorithm(None)
-    state = game.init(jax.random.key(0), records(1))
-    images = models.build(SMALL).predict(jax.random.key(1), game.draw(jax.random.key(2), state), records(1))
+    play = algorithm(None)
+    state = play.init(jax.random.key(0), records(1))
+    images = SMALL.predict(jax.random.key(1), play.draw(jax.random.key(2), state), records(1))
     assert images.shape == (40, 3, 3)
     assert np.abs(images).max() <= 1
 
 
 def test_moments_start_at_those_of_a_standard_normal() -> None:
-    _, moments = generator_of(SMALL).init(jax.random.key(0))
+    _, moments = generator_of(IMAGE, LATENT, HIDDEN).init(jax.random.key(0))
     np.testing.assert_array_equal(moments.means["layer1"], np.zeros(6))
     np.testing.assert_array_equal(moments.variances["layer1"], np.ones(6))
+
+
+def test_a_model_that_cannot_judge_images_is_refused() -> None:
+    with pytest.raises(InputError, match="the model has no network, but a generative adversarial network needs"):
+        game.build(
+            logistic.build(), exact(), 40, image=IMAGE, latent=LATENT, generator=HIDDEN, expected_batch=10,
+            num_steps=5,
+        )  # fmt: skip

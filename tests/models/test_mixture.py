@@ -8,15 +8,16 @@ import pytest
 from numpyro.distributions.transforms import StickBreakingTransform
 from scipy import stats
 
-from dpinfer import experiment, models
-from dpinfer.data import five_clusters
-from dpinfer.data.base import Fetched
 from dpinfer.errors import InputError
-from dpinfer.evaluate import log_likelihood
+from dpinfer.inference import dpvi
+from dpinfer.mechanism.exact import exact
+from dpinfer.models import mixture
 from dpinfer.models.mixture import log_weights
-from dpinfer.settings.cell import Dpvi
-from dpinfer.settings.data import FiveClusters
-from dpinfer.settings.model import Mixture
+from metrics.fits import fitted
+from pipeline.datasets.base import Fetched
+from pipeline.datasets.generated import five_clusters
+from pipeline.metrics.predictions import log_likelihood
+from pipeline.settings.data import FiveClusters
 
 RECORDS = {"x": jnp.zeros((7, 2))}
 
@@ -26,7 +27,7 @@ def no_files(name: str) -> Fetched:
 
 
 def parameters(seed: int, width: float = 1.5) -> dict[str, jax.Array]:
-    shapes = models.build(Mixture()).init(jax.random.key(0), RECORDS)
+    shapes = mixture.build().init(jax.random.key(0), RECORDS)
     keys = iter(jax.random.split(jax.random.key(seed), len(shapes)))
     return jax.tree.map(lambda leaf: width * jax.random.normal(next(keys), leaf.shape), shapes)
 
@@ -43,7 +44,7 @@ def test_the_prior_is_that_of_numpyro_with_both_jacobians(seed: int, shape: floa
         + dist.Normal(0, 1).log_prob(at["means"]).sum()
         + (dist.InverseGamma(shape, rate).log_prob(spread) + at["log_spread"]).sum()
     )
-    found = models.build(Mixture(shape=shape, rate=rate)).log_prior(at)
+    found = mixture.build(shape=shape, rate=rate).log_prior(at)
     assert float(found) == pytest.approx(float(expected), rel=1e-4)
 
 
@@ -61,25 +62,25 @@ def test_the_likelihood_sums_the_components_out(prior_on: Literal["deviation", "
     deviation = np.exp(power * np.asarray(at["log_spread"], dtype=float))
     each = stats.norm.pdf(x, np.asarray(at["means"]), deviation[:, None]).prod(axis=1)
     weights = np.asarray(StickBreakingTransform()(at["sticks"]))
-    found = models.build(Mixture(prior_on=prior_on)).log_likelihood(at, {"x": jnp.asarray(x)})
+    found = mixture.build(prior_on=prior_on).log_likelihood(at, {"x": jnp.asarray(x)})
     assert float(found) == pytest.approx(np.log(weights @ each), rel=1e-4)
 
 
 def test_the_true_density_has_the_known_log_likelihood() -> None:
-    data = five_clusters.load(FiveClusters(), no_files)
+    data = five_clusters(FiveClusters(), no_files)
     truth = {
         "sticks": jnp.zeros(4),
         "means": jnp.asarray(data.facts["means"]),
         "log_spread": jnp.full(5, 0.5 * np.log(data.facts["variance"])),
     }
     test = {"x": jnp.asarray(data.test["x"])}
-    found = log_likelihood.metric(jax.random.key(0), models.build(Mixture()), lambda _: truth, test)
+    found = log_likelihood(fitted(mixture.build(), lambda _: truth, test=test))
     assert float(found) == pytest.approx(-3.676, abs=5e-4)
 
 
 @pytest.mark.parametrize("log_spread", [-200.0, -40.0, 200.0])
 def test_gradients_stay_finite_and_lead_back_from_absurd_spreads(log_spread: float) -> None:
-    model, record = models.build(Mixture()), {"x": jnp.array([0.3, 1.0])}
+    model, record = mixture.build(), {"x": jnp.array([0.3, 1.0])}
     at = parameters(1) | {"log_spread": jnp.full(5, log_spread)}
     gradient = jax.grad(lambda p: model.log_prior(p) + model.log_likelihood(p, record))(at)
     norm = jnp.sqrt(sum(jnp.sum(leaf**2) for leaf in jax.tree.leaves(gradient)))
@@ -88,7 +89,7 @@ def test_gradients_stay_finite_and_lead_back_from_absurd_spreads(log_spread: flo
 
 
 def test_components_start_apart_and_by_the_key() -> None:
-    model = models.build(Mixture())
+    model = mixture.build()
     one, other = (model.init(jax.random.key(seed), RECORDS) for seed in (0, 1))
     assert len(np.unique(np.asarray(one["means"]))) == 10
     assert not jnp.array_equal(one["means"], other["means"])
@@ -98,23 +99,21 @@ def test_components_start_apart_and_by_the_key() -> None:
 
 def test_it_has_no_outcome_to_predict() -> None:
     with pytest.raises(InputError, match="predicts no outcome"):
-        models.build(Mixture()).predict(jax.random.key(0), parameters(0), RECORDS)
+        mixture.build().predict(jax.random.key(0), parameters(0), RECORDS)
 
 
 def test_variational_inference_finds_the_posterior_of_two_clusters() -> None:
     signs = np.where(np.arange(400) % 2, 1.0, -1.0)[:, None]
     data = {"x": jnp.asarray(2 * signs + 0.5 * np.random.default_rng(0).standard_normal((400, 1)))}
-    settings = Dpvi(
-        data=FiveClusters(), model=Mixture(components=2), num_steps=600, epsilon=float("inf"), expected_batch=100,
-        clip=1.0, learning_rate=0.02,
-    )  # fmt: skip
-    algorithm = experiment.build(settings, 400, None)
+    algorithm = dpvi.build(
+        mixture.build(components=2), exact(), 400, expected_batch=100, num_steps=600, learning_rate=0.02
+    )
     state = algorithm.init(jax.random.key(0), data)
     # A start with the components apart: from nearly equal ones some runs end in one broad component.
     loc = state.guide["loc"] | {"means": jnp.array([[-1.0], [1.0]])}
     narrow = jax.tree.map(lambda leaf: jnp.full(leaf.shape, -2.0), loc)
     state = state._replace(guide={"loc": loc, "log_scale": narrow})
-    keys = jax.random.split(jax.random.key(1), settings.num_steps)
+    keys = jax.random.split(jax.random.key(1), 600)
     guide = jax.lax.scan(lambda now, key: (algorithm.step(key, now, data)[0], None), state, keys)[0].guide
     np.testing.assert_allclose(guide["loc"]["means"][:, 0], [-2, 2], atol=0.15)
     np.testing.assert_allclose(np.exp(guide["loc"]["log_spread"]), 0.5, rtol=0.15)

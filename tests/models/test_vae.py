@@ -1,15 +1,13 @@
-from typing import Literal
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from dpinfer import models
+from dpinfer.models import vae
+from dpinfer.models.names import Start
 from dpinfer.models.vae import network_of
-from dpinfer.settings.model import Vae
 
-DENSE, CONVOLUTIONS = Vae(), Vae(layers="convolutions", image=(32, 32, 3))
+DENSE, CONVOLUTIONS = vae.Shape(), vae.Shape(layers="convolutions", image=(32, 32, 3))
 
 
 def test_the_numbers_of_parameters_are_those_of_the_paper() -> None:
@@ -17,26 +15,25 @@ def test_the_numbers_of_parameters_are_those_of_the_paper() -> None:
     assert network_of(CONVOLUTIONS).size == 640_423
 
 
-@pytest.mark.parametrize("settings", [DENSE, CONVOLUTIONS], ids=lambda settings: settings.layers)
-def test_an_untrained_model_pays_a_coin_toss_for_every_pixel(settings: Vae) -> None:
-    model = models.build(settings)
-    records = {"x": jnp.full((64, *settings.image), 128, jnp.uint8)}
+@pytest.mark.parametrize("shape", [DENSE, CONVOLUTIONS], ids=lambda shape: shape.layers)
+def test_an_untrained_model_pays_a_coin_toss_for_every_pixel(shape: vae.Shape) -> None:
+    model = vae.build(**shape._asdict())
+    records = {"x": jnp.full((64, *shape.image), 128, jnp.uint8)}
     parameters = model.init(jax.random.key(0), records)
     batch = {**records, **model.local(jax.random.key(1), 64)}
     losses = -jax.vmap(lambda record: model.log_likelihood(parameters, record))(batch)
-    np.testing.assert_allclose(losses.mean(), np.prod(settings.image) * np.log(2), rtol=0.01)
+    np.testing.assert_allclose(losses.mean(), np.prod(shape.image) * np.log(2), rtol=0.01)
 
 
 def test_pixels_are_on_with_their_own_probability() -> None:
-    level = np.asarray(models.build(DENSE).local(jax.random.key(2), 300)["level"]).astype(int)
+    level = np.asarray(vae.build().local(jax.random.key(2), 300)["level"]).astype(int)
     for value in (0, 1, 100, 254, 255):
         share, expected = (value > level).mean(), value / 255
         assert abs(share - expected) <= 5 * np.sqrt(expected * (1 - expected) / level.size)
 
 
 def test_the_loss_is_the_elbo_of_its_definition() -> None:
-    settings = Vae(image=(3, 3), latent=2, hidden=4)
-    model = models.build(settings)
+    model = vae.build(image=(3, 3), latent=2, hidden=4)
     parameters = jax.tree.map(lambda leaf: 30 * leaf, model.init(jax.random.key(0), {}))
     record = {
         "x": jnp.full((3, 3), 255, jnp.uint8),
@@ -59,7 +56,7 @@ def test_the_loss_is_the_elbo_of_its_definition() -> None:
 
 
 @pytest.mark.parametrize(("start", "expected"), [("small", 0.01), ("glorot", (2 / (784 + 400)) ** 0.5)])
-def test_weights_start_small_or_by_their_fans(start: Literal["small", "glorot"], expected: float) -> None:
-    first = models.build(Vae(start=start)).init(jax.random.key(0), {})
+def test_weights_start_small_or_by_their_fans(start: Start, expected: float) -> None:
+    first = vae.build(start=start).init(jax.random.key(0), {})
     np.testing.assert_allclose(np.std(first["encoder"]["w"]), expected, rtol=0.02)
     np.testing.assert_allclose(np.std(first["encoder"]["b"]), 0.01, rtol=0.2)

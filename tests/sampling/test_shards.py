@@ -8,9 +8,9 @@ from scipy.stats import binom, chisquare
 
 from dpinfer.accounting.events import Gaussian, PoissonGaussian, SubsetGaussian
 from dpinfer.errors import InputError
+from dpinfer.random.threefry import words
 from dpinfer.sampling.feistel import permute
 from dpinfer.sampling.shards import shard_sampler, whole_shard
-from dpinfer.threefry import words
 
 SIZES, BATCHES = (30, 7, 300), (6, 3, 20)
 SMALL = (30, 7, 200)

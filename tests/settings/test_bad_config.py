@@ -7,7 +7,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from dpinfer.errors import InputError
-from dpinfer.plan import Plan
+from pipeline.plan import Plan
 
 ROOT = Path(__file__).parent.parent.parent
 FILE = "config/experiments/dpvi/abalone_descent.yaml"
@@ -58,7 +58,7 @@ def test_the_unchanged_experiment_is_fine(root: Path) -> None:
         ({"base/seeds": True}, "base.seeds is True, but should be a valid integer"),
         (
             {"arms/exact/base/start_from": {"experiment": "nowhere"}},
-            "start_from names nowhere, which is not among the experiments of this run",
+            "start_from names nowhere, but there is no such experiment",
         ),
         (
             {"arms/exact/base/start_from": {"experiment": "abalone_descent", "cell": "x"}},
@@ -91,7 +91,7 @@ def test_the_unchanged_experiment_is_fine(root: Path) -> None:
         ),
         ({"metrics": []}, "metrics should name what is evaluated of fits, and be left out of studies"),
         ({"figures": ["nowhere"]}, "figures names nowhere, but there is no workflow/figures/dpvi/nowhere.py"),
-        ({"reads": ["nothing"]}, "reads names nothing, which is not among the experiments of this run"),
+        ({"reads": ["nothing"]}, "reads names nothing, but there is no such experiment"),
         (
             {"arms/private/grid": {"epsilon": []}},
             "arms.private.grid.epsilon is empty, but should list at least one value",
@@ -138,7 +138,7 @@ def test_a_bad_experiment_gets_its_sentence(root: Path, changes: Changes, senten
         ({"device": "tpu"}, "device is 'tpu', but should be 'auto', 'cpu' or 'gpu'"),
         (
             {"experiments": ["abalone_decent"]},
-            "there is no experiment abalone_decent; did you mean abalone_descent?",
+            "experiments names abalone_decent, but there is no such experiment; did you mean abalone_descent?",
         ),
         ({"experiments": []}, "experiments is empty, but should be all or a list of names"),
         ({"experiments": 7}, "experiments"),
@@ -211,3 +211,35 @@ def test_two_experiments_of_one_name_are_refused(root: Path) -> None:
 def test_a_project_without_experiments_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no experiment to run"):
         Plan({}, tmp_path)
+
+
+def test_a_mistyped_figure_or_experiment_gets_a_suggestion(root: Path) -> None:
+    plan = Plan({}, root)
+    with pytest.raises(InputError, match=r"no experiment of this run has a figure abalone_decent; did you mean"):
+        plan.script("abalone_decent")
+    with pytest.raises(
+        InputError, match=r"this run has no experiment abalone_decent; did you mean abalone_descent"
+    ):
+        plan.metrics_of("abalone_decent")
+
+
+def test_a_script_that_draws_what_its_figure_does_not_read_is_refused(root: Path) -> None:
+    script = root / "workflow/figures/dpvi/abalone_descent.py"
+    script.write_text('def draw(metrics, published):\n    metrics[metrics["experiment"] == "other"]\n')
+    with pytest.raises(InputError) as caught:
+        Plan({}, root)
+    assert str(caught.value) == f"{FILE}: {script} draws other, which should be under reads"
+
+
+def test_what_an_experiment_needs_is_run_but_not_asked_for() -> None:
+    plan = Plan({"experiments": ["dpvi_fig3_abalone"]}, ROOT)
+    assert {"dpvi_fig1_abalone"} < plan.experiments.keys()
+    assert plan.figures() == ["dpvi_fig3_abalone"]
+    assert [path for path in plan.targets() if "fig1" in path] == []
+    assert f"{plan.results}/metrics/dpvi_fig1_abalone.csv" in plan.metrics("dpvi_fig3_abalone")
+
+
+def test_the_fit_that_a_run_starts_from_is_run_as_well() -> None:
+    plan = Plan({"experiments": ["dpmcmc_fig1c"]}, ROOT)
+    assert plan.starts_of("dpmcmc_fig1c", "1of1") == plan.index("account", "dpmcmc_init")
+    assert len(plan.experiments) > 1

@@ -6,7 +6,7 @@ from typing import Any, get_args
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from dpinfer.settings.data import Data, FiveClusters, LinearShards, Mnist, TwoModes
+from pipeline.settings.data import Data, FiveClusters, LinearShards, Mnist, TwoModes
 
 ADAPTER: TypeAdapter[Data] = TypeAdapter(Data)
 SHARDS = {"name": "linear_shards", "clients": 2, "records_per_client": 5, "theta": [-1, 2], "noise_std": 1}
@@ -76,6 +76,6 @@ def test_schema_explains_every_field(kind: type) -> None:
 
 def test_import_is_light() -> None:
     heavy = "{'numpy', 'jax', 'pandas'} & set(sys.modules)"
-    code = f"import sys, dpinfer.settings.data; sys.exit(str({heavy}) if {heavy} else 0)"
+    code = f"import sys, pipeline.settings.data; sys.exit(str({heavy}) if {heavy} else 0)"
     done = run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

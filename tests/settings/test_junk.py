@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpinfer.settings.experiment import Experiment, cross
-from dpinfer.settings.yaml import parse, read
 from junk import QUICK, changed, refusal, spoilt
+from pipeline.settings.experiment import Experiment, cross
+from pipeline.settings.yaml import parse, read
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "config/experiments").glob("*/*.yaml"))

@@ -3,20 +3,19 @@
 import dataclasses
 from typing import Any
 
-import numpy as np
 import pytest
 
-from dpinfer import experiment
-from dpinfer.accounting import pld
 from dpinfer.accounting.events import PoissonGaussian, Repeat, SubsetGaussian
 from dpinfer.accounting.ledger import BudgetExceededError, Ledger
-from dpinfer.data.base import Dataset
+from dpinfer.accounting.sound import pld
 from dpinfer.errors import InputError
-from dpinfer.settings.accounting import Claimed
-from dpinfer.settings.cell import Dpsgd, Dpvi
-from dpinfer.settings.data import Abalone
-from dpinfer.settings.model import Logistic
-from dpinfer.stages import calibrate, fit
+from pipeline import accounts, experiment
+from pipeline.settings.accounting import Claimed
+from pipeline.settings.cell import Dpsgd, Dpvi
+from pipeline.settings.data import Abalone
+from pipeline.settings.method import Method
+from pipeline.settings.model import Logistic
+from pipeline.stages import calibrate
 
 COUNT = 1000
 SETTINGS = Dpvi(
@@ -26,10 +25,12 @@ SETTINGS = Dpvi(
 
 
 def ledger(noise: float = 2.0, **changes: Any) -> Ledger:
-    settings = dataclasses.replace(SETTINGS, **changes)
-    dataset = Dataset({"x": np.zeros((COUNT, 3))}, {}, {})
-    algorithm = experiment.build(settings, COUNT, noise)
-    return fit.spent(experiment.OpenCell({"noise_multiplier": noise}, settings, dataset, algorithm))
+    return booked(dataclasses.replace(SETTINGS, **changes), noise)
+
+
+def booked(settings: Method, noise: float) -> Ledger:
+    event = experiment.build(settings, COUNT, noise).event(settings.num_steps)
+    return accounts.spent(settings, event, experiment.claimed(settings, COUNT, noise)(settings.num_steps))
 
 
 def claimed_by(book: Ledger) -> float:
@@ -89,9 +90,7 @@ def test_the_paper_may_take_a_clipped_mean_for_clipped_records(clipping: Any) ->
         data=Abalone(), model=Logistic(), num_steps=200, noise_multiplier=2.0, delta=1e-4, expected_batch=20,
         clip=1.0, clipping=clipping, claimed=Claimed(clipped=True),
     )  # fmt: skip
-    dataset = Dataset({"x": np.zeros((COUNT, 3))}, {}, {})
-    algorithm = experiment.build(mean, COUNT, 2.0)
-    book = fit.spent(experiment.OpenCell({"noise_multiplier": 2.0}, mean, dataset, algorithm))
+    book = booked(mean, 2.0)
     seen = Repeat(PoissonGaussian(noise_multiplier=2.0, sampling_rate=0.02), 200)
     assert claimed_by(book) == pytest.approx(pld.epsilon(seen, 1e-4, "add-remove").upper)
     assert book.sound().upper == float("inf")

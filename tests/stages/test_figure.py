@@ -4,7 +4,7 @@ import math
 
 import pandas as pd
 
-from dpinfer.stages.figure import note
+from pipeline.stages.figure import note
 
 ROW = {"experiment": "one", "cell": "a", "scale": "laptop", "standin": False}
 

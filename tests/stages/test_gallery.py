@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from dpinfer.pages.beside import about, beside
-from dpinfer.pages.contents import gallery_folder
-from dpinfer.pages.gallery import page
-from dpinfer.plan import Plan
-from dpinfer.scoring.card import unexplained
-from dpinfer.stages import gallery
+from pipeline.plan import Plan
+from pipeline.report.claims_by_figure import about, beside
+from pipeline.report.contents import gallery_folder
+from pipeline.report.gallery import page
+from pipeline.scorecard.card import unexplained
+from pipeline.stages import gallery
 
 ROOT = Path(__file__).parents[2]
 SHOWN = ROOT / "docs/gallery"

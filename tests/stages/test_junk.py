@@ -1,6 +1,8 @@
 """Whatever became of an artifact: the stage that reads it says so in one sentence, and writes nothing."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -8,81 +10,89 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpinfer import cli
+from cells import Cell
 from dpinfer.accounting import ledger
 from dpinfer.accounting.events import PoissonGaussian, Repeat
 from dpinfer.accounting.ledger import Ledger
 from dpinfer.atomic import read_json
-from dpinfer.experiment import CALIBRATED
 from junk import QUICK, VALUES, changed, refusal, spoilt
+from pipeline import cli
+from pipeline.experiment import FITTED
+from pipeline.shards import digest_of_file
 
 BOOKED = Ledger(adjacency="add-remove", delta=1e-5).spend(Repeat(PoissonGaussian(1.0, 0.01), 10), "fit")
 LEDGER = BOOKED.to_dict()
-JOB: dict[str, Any] = {
-    "experiment": "e", "cell": "c", "arm": "main", "labels": {}, "scale": "smoke", "seed": 0,
-    "settings": {
-        "data": {"name": "abalone", "standin": True}, "model": {"name": "logistic"}, "method": "descent",
-        "num_steps": 3, "seeds": 2, "learning_rate": 1.0, "clip": 1.0, "noise_multiplier": 2.0, "delta": 1e-5,
-    },
+SETTINGS: dict[str, Any] = {
+    "data": {"name": "abalone", "standin": True}, "model": {"name": "logistic"}, "method": "descent",
+    "num_steps": 3, "seeds": 2, "learning_rate": 1.0, "clip": 1.0, "epsilon": 20.0, "delta": 1e-5,
 }  # fmt: skip
-Made = dict[str, Path]
+# What is read of each artifact by which stage.
+READ = {
+    "facts": "calibrate",
+    "calibration": "fit",
+    "data": "fit",
+    "stamp": "account",
+    "account": "evaluate",
+    "fit": "evaluate",
+}
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    """The artifacts of a small cell, made by the stages themselves."""
-    folder = tmp_path_factory.mktemp("made")
-    paths = {
-        name: folder / f"{name}.{kind}"
-        for name, kind in (("data", "npz"), ("calibration", "json"), ("fit", "npz"))
-    }
+def made(tmp_path_factory: pytest.TempPathFactory) -> Cell:
+    """A small cell, made by the stages themselves."""
+    cell = Cell(tmp_path_factory.mktemp("made"), "e", SETTINGS, calibrated=True, metrics=["accuracy"])
     catalogue = Path(__file__).parents[2] / "config/datasets.yaml"
-    data = json.dumps(JOB["settings"]["data"])
-    assert cli.main(["data", data, "--sources", str(catalogue), "--output", str(paths["data"])]) == 0
-    facts = ["--facts", str(folder / "data.json")]
-    assert cli.main(["calibrate", json.dumps(JOB), *facts, "--output", str(paths["calibration"])]) == 0
-    given = ["--calibration", str(paths["calibration"]), "--data", str(paths["data"])]
-    assert cli.main(["fit", *given, "--output", str(paths["fit"])]) == 0
-    return paths
+    output = ["--sources", str(catalogue), "--output", str(cell.artifacts.data("data"))]
+    assert cli.main(["data", json.dumps(SETTINGS["data"]), *output]) == 0
+    cell.make("calibrate", "fit", "account", "evaluate")
+    return cell
 
 
-def evaluate(made: Made, **others: Path) -> int:
-    """Evaluate the cell, with other files in place of some; a metrics file is written only if that succeeds."""
-    paths = made | others
-    cell = [str(paths[name]) for name in ("calibration", "data", "fit")]
-    output = made["fit"].with_name("metrics.csv")
-    output.unlink(missing_ok=True)
-    code = cli.main(["evaluate", "--cell", *cell, "--metrics", "accuracy", "--output", str(output)])
-    assert output.exists() == (code == 0)
-    return code
+def path_of(cell: Cell, name: str) -> Path:
+    names = ("data",) if name in ("data", "facts") else cell.names
+    path: Path = getattr(cell.artifacts, name)(*names)
+    return path
 
 
-def test_what_is_right_is_read(made: Made) -> None:
-    assert evaluate(made) == 0
+@contextmanager
+def spoiling(cell: Cell, name: str, content: bytes) -> Iterator[Path]:
+    """Put something else in the place of an artifact, for a while."""
+    path, before = path_of(cell, name), path_of(cell, name).read_bytes()
+    path.write_bytes(content)
+    # Within one process a file is taken not to change.
+    digest_of_file.cache_clear()
+    yield path
+    path.write_bytes(before)
+    digest_of_file.cache_clear()
 
 
-@pytest.mark.parametrize("name", ["data", "calibration", "fit"])
+@pytest.mark.parametrize("name", READ)
 @pytest.mark.parametrize("content", [b"", b"PK\3\4", b"{}\n", b"[]\n", b"null\n", b"\x93NUMPY"])
-def test_a_file_of_another_kind_gets_its_sentence(
-    made: Made, name: str, content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_a_file_of_another_kind_gets_its_sentence_and_nothing_is_written(
+    made: Cell, name: str, content: bytes, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    other = tmp_path / made[name].name
-    other.write_bytes(content)
-    (tmp_path / "ledger.json").write_bytes(made["fit"].with_name("ledger.json").read_bytes())
-    assert evaluate(made, **{name: other}) == 2
-    assert f"dpinfer evaluate: {other} " in capsys.readouterr().err
+    output = made.output(READ[name])
+    output.unlink(missing_ok=True)
+    with spoiling(made, name, content) as path:
+        assert made.code(READ[name]) == 2
+    said = capsys.readouterr().err
+    assert f"main: {path} " in said
+    assert "Traceback" not in said
+    assert not output.exists()
+    made.make(READ[name])
 
 
-@pytest.mark.parametrize("key", CALIBRATED)
-def test_a_calibration_that_lacks_something_gets_its_sentence(
-    made: Made, key: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("key", FITTED)
+def test_the_stamp_of_a_fit_that_lacks_something_gets_its_sentence(
+    made: Cell, key: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    other = tmp_path / "calibration.json"
-    other.write_text(
-        json.dumps({name: value for name, value in read_json(made["calibration"]).items() if name != key})
-    )
-    assert evaluate(made, calibration=other) == 2
-    assert f"{other} is not a calibration written by this package: it has no {key}" in capsys.readouterr().err
+    content = read_json(path_of(made, "stamp"))
+    del content[key]
+    # As another identity is told, the cell is evaluated again.
+    content["identity"] = key
+    with spoiling(made, "stamp", json.dumps(content).encode()) as path:
+        assert made.code("evaluate") == 2
+    assert f"{path} is not the stamp of a fit written by this package: it has no {key}" in capsys.readouterr().err
 
 
 @QUICK

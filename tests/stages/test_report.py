@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 
 from browser import CHROMIUM, PHONE, look
-from dpinfer.pages.contents import contents
-from dpinfer.pages.webpage import Page
-from dpinfer.plan import Plan
-from dpinfer.scoring.score import score
-from dpinfer.settings.doubt import Doubts
-from dpinfer.settings.yaml import parse, read
-from dpinfer.stages import report
+from pipeline.plan import Plan
+from pipeline.report.contents import contents
+from pipeline.report.webpage import Page
+from pipeline.scorecard.score import score
+from pipeline.settings.doubt import Doubts
+from pipeline.settings.yaml import parse, read
+from pipeline.stages import report
 
 ROOT = Path(__file__).parents[2]
 PIXEL = base64.b64decode(

@@ -6,8 +6,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from dpinfer.settings.yaml import read
-from dpinfer.stages import scorecard
+from pipeline.settings.yaml import read
+from pipeline.stages import scorecard
 
 CONFIG = Path(__file__).parents[2] / "config"
 METRICS = pd.DataFrame(

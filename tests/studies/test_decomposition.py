@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from dpinfer import studies
-from dpinfer.settings.decomposition import Decomposition
-from dpinfer.studies.decomposition import _error
+from pipeline import registry
+from pipeline.settings.decomposition import Decomposition
+from pipeline.studies.decomposition import _error
 
 SMALL: dict[str, Any] = {"samples": 4000, "repeats": 3, "shown": 4000, "variance": 2.0}
 
 
 def by_metric(settings: Decomposition) -> dict[str, list[float]]:
     values: dict[str, list[float]] = {}
-    for row in studies.rows(settings):
+    for row in registry.study_rows(settings):
         values.setdefault(row["metric"], []).append(row["value"])
     return values
 

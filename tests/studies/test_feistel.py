@@ -6,11 +6,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from dpinfer import studies
 from dpinfer.sampling.feistel import ROUNDS, permute
-from dpinfer.settings.study import Feistel
-from dpinfer.studies import Row
-from dpinfer.studies.feistel import LIMITS, draw, geometric, noise_band, tabulate
+from pipeline import registry
+from pipeline.settings.study import Feistel
+from pipeline.studies import Row
+from pipeline.studies.feistel import LIMITS, draw, geometric, noise_band, tabulate
 
 KEYS = 2000
 WORST = 32769
@@ -32,13 +32,13 @@ def value(rows: list[Row], metric: str, **where: Any) -> float:
 
 @pytest.mark.parametrize(("records", "mean"), [(WORST, 1.9999), (50_000, 1.3107), (60_000, 1.0923)])
 def test_the_mean_is_the_inverse_of_p(records: int, mean: float) -> None:
-    rows = list(studies.rows(walks(records)))
+    rows = list(registry.study_rows(walks(records)))
     assert value(rows, "mean", source="predicted") == pytest.approx(mean, abs=1e-4)
     assert value(rows, "mean", source="simulated") == pytest.approx(mean, abs=0.015)
 
 
 def test_the_worst_case_of_one_index_and_of_a_batch() -> None:
-    rows = list(studies.rows(walks()))
+    rows = list(registry.study_rows(walks()))
     for source, tolerance in (("predicted", 5e-4), ("simulated", 3e-3)):
         known = {5: 0.9688, 6: 0.9844, 7: 0.9922}
         found = {limit: value(rows, "within", source=source, applications=limit) for limit in known}
@@ -68,7 +68,7 @@ def test_a_full_domain_takes_one_application() -> None:
 
 def test_evaluations_stay_below_a_shuffle_unless_the_batch_waits_for_its_last_index() -> None:
     records, batch = 2**20 + 1, 149_796
-    rows = list(studies.rows(walks(records, batch, keys=3)))
+    rows = list(registry.study_rows(walks(records, batch, keys=3)))
     most, seven, shuffle = (value(rows, name) for name in ("evaluations_most", "seven_batches", "shuffle"))
     assert value(rows, "evaluations", source="simulated") <= most < seven < 1 < shuffle
     assert (seven * records, shuffle * records) == pytest.approx((7 * batch, 2**21))
@@ -78,7 +78,7 @@ def test_evaluations_stay_below_a_shuffle_unless_the_batch_waits_for_its_last_in
 
 @pytest.mark.parametrize(("records", "batch", "least", "most"), [(500, 50, 0.054, 0.148), (100, 10, 0.01, 0.17)])
 def test_only_keys_for_every_round_include_evenly(records: int, batch: int, least: float, most: float) -> None:
-    rows = list(studies.rows(inclusion(records, batch)))
+    rows = list(registry.study_rows(inclusion(records, batch)))
     assert value(rows, "least", sampler="small_seed") == pytest.approx(least)
     assert value(rows, "most", sampler="small_seed") == pytest.approx(most)
     assert value(rows, "outside", sampler="small_seed") > 0
@@ -87,7 +87,7 @@ def test_only_keys_for_every_round_include_evenly(records: int, batch: int, leas
 
 
 def test_inclusion_is_sorted_and_adds_up_to_the_batch() -> None:
-    rows = list(studies.rows(inclusion(100, 10, keys=200)))
+    rows = list(registry.study_rows(inclusion(100, 10, keys=200)))
     for sampler in ("round_keys", "small_seed"):
         found = [row for row in rows if row["metric"] == "inclusion" and row["sampler"] == sampler]
         values = [row["value"] for row in found]

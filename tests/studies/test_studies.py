@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from dpinfer import studies
-from dpinfer.settings.study import Curve, Dominance, Noise, Orders, Search, Span
-from dpinfer.studies import Row
-from dpinfer.studies.span import spread
+from pipeline import registry
+from pipeline.settings.study import Curve, Dominance, Noise, Orders, Search, Span
+from pipeline.studies import Row
+from pipeline.studies.span import spread
 
 PYVACY: dict[str, Any] = {"sampling_rate": 0.005, "noise_multiplier": 1.1, "num_steps": 2500, "delta": 1e-5}
 
 
 def values(settings: Any, metric: str) -> list[float]:
-    return [row["value"] for row in studies.rows(settings) if row["metric"] == metric]
+    return [row["value"] for row in registry.study_rows(settings) if row["metric"] == metric]
 
 
 def test_spans() -> None:
@@ -52,7 +52,7 @@ def test_a_refusal_is_a_row_with_its_reason() -> None:
     curve = Curve(
         over="num_steps", values=(10,), noise_multiplier=0.3, sampling_rate=0.5, delta=1e-5, accountant="fourier"
     )
-    rows: list[Row] = list(studies.rows(curve))
+    rows: list[Row] = list(registry.study_rows(curve))
     assert [row["metric"] for row in rows] == ["refused"]
     assert math.isnan(rows[0]["value"])
     assert "fourier accountant" in rows[0]["reason"]

@@ -5,10 +5,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from dpinfer import studies
-from dpinfer.settings.model import Vae
-from dpinfer.settings.study import TimeClients, TimeNetwork, TimeSampling, TimeSteps
-from dpinfer.studies import stopwatch
+from pipeline import registry
+from pipeline.settings.model import Vae
+from pipeline.settings.study import TimeClients, TimeNetwork, TimeSampling, TimeSteps
+from pipeline.studies import stopwatch
 
 
 def test_programs_run_in_turns_after_a_first_call_that_does_not_count() -> None:
@@ -40,7 +40,7 @@ def test_rows_hold_quartiles_and_the_median_of_ratios() -> None:
 @pytest.mark.parametrize("builtin", [True, False])
 def test_every_sampler_is_timed(builtin: bool) -> None:
     settings = TimeSampling(records=500, batch=10, draws=20, builtin=builtin, rounds=1)
-    rows = [row for row in studies.rows(settings) if row["metric"] == "microseconds"]
+    rows = [row for row in registry.study_rows(settings) if row["metric"] == "microseconds"]
     others = {"choice", "bernoulli"} if builtin else set()
     assert {row["program"] for row in rows} == {"poisson", "subset"} | others
     assert all(row["value"] > 0 for row in rows)
@@ -48,14 +48,14 @@ def test_every_sampler_is_timed(builtin: bool) -> None:
 
 def test_steps_and_a_whole_run_are_timed() -> None:
     settings = TimeSteps(records=50, expected_batch=5, num_steps=100, seeds=2, loop_steps=3, rounds=1)
-    rows = list(studies.rows(settings))
+    rows = list(registry.study_rows(settings))
     assert {row["program"] for row in rows} == {"seeds", "seed", "loop", "run"}
     assert next(row["value"] for row in rows if row["metric"] == "seconds") > 0
 
 
 def test_few_and_many_clients_are_timed_on_the_same_records() -> None:
     settings = TimeClients(records=12, rate=0.5, few=2, many=3, local_steps=1, num_rounds=1, rounds=1)
-    rows = [row for row in studies.rows(settings) if row["metric"] == "milliseconds"]
+    rows = [row for row in registry.study_rows(settings) if row["metric"] == "milliseconds"]
     assert {row["program"] for row in rows} == {"few", "many", "turns"}
     assert all(row["value"] > 0 for row in rows)
 
@@ -64,7 +64,7 @@ def test_ways_to_step_are_timed() -> None:
     ways: Any = ("exact", "choice", "single", "numpyro")
     network = Vae(image=(4, 4), latent=2, hidden=4)
     settings = TimeNetwork(network=network, records=50, batch=5, programs=ways, steps=1, slow_steps=1, rounds=1)
-    rows = [row for row in studies.rows(settings) if row["metric"] == "ratio"]
+    rows = [row for row in registry.study_rows(settings) if row["metric"] == "ratio"]
     assert [row["program"] for row in rows] == list(ways)
     assert all(row["value"] > 0 for row in rows)
 

@@ -9,8 +9,8 @@ import pytest
 from numpyro.infer import Trace_ELBO
 from numpyro.optim import Adam
 
-from dpinfer.accounting import pld
 from dpinfer.accounting.events import PoissonGaussian, Repeat, SubsetGaussian
+from dpinfer.accounting.sound import pld
 from dpinfer.errors import InputError
 from dpinfer.svi import (
     DPSVI,

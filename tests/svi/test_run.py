@@ -83,10 +83,10 @@ def test_a_calibrated_object_spends_its_budget_and_no_more() -> None:
     )  # fmt: skip
     assert 1.4 < svi.get_epsilon(1e-4, 20 / p.N, num_iter=60) <= 1.5
     result = svi.run(KEY, 60, p.XS, p.YS, progress_bar=False)
-    with pytest.raises(InputError, match="61 steps would exceed the 60 for which the noise was calibrated"):
+    with pytest.raises(InputError, match="61 steps would exceed the 60 that have been paid for"):
         svi.run(KEY, 1, p.XS, p.YS, progress_bar=False, init_state=result.state)
     with pytest.raises(InputError, match="61 steps would exceed"):
-        svi.update(result.state, p.XS[:20], p.YS[:20])
+        svi.update(result.state, p.XS[:20], p.YS[:20], mask=jnp.ones(20, bool))
 
 
 def test_the_bar_of_a_calibrated_run_tells_what_all_steps_have_cost(capfd: pytest.CaptureFixture[str]) -> None:

@@ -1,33 +1,32 @@
-# Find a cell's noise. Its artifact carries the cell's complete settings, and what earlier stages give it, to the
-# stages after it.
+# Find the noise of cells. One process for all cells of a shard; each has its artifact, and is left alone if it is right.
 
 
 rule calibrate:
+    """Find the noise for the privacy targets of an experiment's cells."""
     input:
-        facts=lambda wildcards: f"{PLAN.results}/data/{PLAN.data_of(wildcards.experiment, wildcards.cell)}.json",
-        correction=lambda wildcards: PLAN.correction_of(wildcards.experiment, wildcards.cell),
-        start=lambda wildcards: PLAN.start_of(wildcards.experiment, wildcards.cell),
+        facts=lambda wildcards: [
+            str(PLAN.artifacts.facts(name)) for name in PLAN.data_of(wildcards.experiment, wildcards.shard)
+        ],
     output:
-        f"{PLAN.results}/calibration/{{experiment}}/{{cell}}.json",
+        f"{PLAN.results}/index/calibrate/{{experiment}}/{{shard}}.json",
     log:
-        f"{PLAN.results}/logs/calibrate/{{experiment}}/{{cell}}.log",
+        f"{PLAN.results}/logs/calibrate/{{experiment}}/{{shard}}.log",
     benchmark:
-        f"{PLAN.results}/benchmarks/calibrate/{{experiment}}/{{cell}}.tsv"
+        f"{PLAN.results}/benchmarks/calibrate/{{experiment}}/{{shard}}.tsv"
     group:
-        lambda wildcards: cluster.group(PLAN, wildcards.experiment, wildcards.cell)
+        lambda wildcards: cluster.group(PLAN, wildcards.experiment)
     conda:
         ENVIRONMENT
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
-        runtime=10,
+        runtime=60,
         gpu=cluster.gpus(PLAN),
     params:
-        correction=lambda wildcards, input: ["--correction", *input.correction] if input.correction else [],
-        start=lambda wildcards, input: ["--start", *input.start] if input.start else [],
-        job=lambda wildcards: PLAN.job(wildcards.experiment, wildcards.cell),
-        code=lambda wildcards: PLAN.cell_code("calibrate", wildcards.experiment, wildcards.cell),
+        tasks=lambda wildcards: str(PLAN.artifacts.tasks(wildcards.experiment)),
+        digest=lambda wildcards: PLAN.tasks_digest("calibrate", wildcards.experiment, wildcards.shard),
+    message:
+        "Calibrating the noise of {wildcards.experiment}, shard {wildcards.shard}"
     shell:
-        "python -m dpinfer calibrate {params.job:q} --facts {input.facts:q}"
-        " {params.correction:q} {params.start:q}"
-        " --code {params.code} --output {output:q} 2> {log:q}"
+        "python -m pipeline calibrate {params.tasks:q} --shard {wildcards.shard} --digest {params.digest}"
+        " --output {output:q} 2> {log:q}"

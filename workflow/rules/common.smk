@@ -5,26 +5,27 @@ import sys
 from pathlib import Path
 
 # Relative, so that a checkout that was moved or copied still knows what it has made.
-ROOT = Path(os.path.relpath(workflow.basedir))
+ROOT = Path(os.path.relpath(Path(workflow.current_basedir).parent.parent))
 sys.path.insert(0, str(ROOT.resolve() / "src"))
 
-from dpinfer import cluster, intact, lock
+from pipeline import cluster, recovery, lock
 from dpinfer.errors import InputError
-from dpinfer.names import any_of
-from dpinfer.pages.contents import contents, gallery_folder
-from dpinfer.pages.ending import ending
-from dpinfer.plan import Plan
+from pipeline.names import any_of
+from pipeline.report.contents import contents, gallery_folder
+from pipeline.report.ending import ending
+from pipeline.plan import Plan
 
 try:
     PLAN = Plan(config, ROOT)
 except InputError as error:
     raise WorkflowError(str(error)) from None
 
-if workflow.is_main_process and not workflow.dryrun:
+# A dry run is known as such by Snakemake only when all is read.
+if workflow.is_main_process and not recovery.is_dry_run(sys.argv):
     # For as long as this process lives.
     AT_WORK = lock.share()
-    for damaged in intact.damaged(Path(PLAN.results)):
-        logger.warning(f"{damaged} was cut short: it is made again, and kept as {intact.set_aside(damaged).name}.")
+    for sentence in recovery.recover(PLAN.artifacts):
+        logger.warning(sentence)
 
 os.environ.update(PLAN.environment)
 ENVIRONMENT = str(ROOT.resolve() / "environment.yml")
@@ -44,13 +45,14 @@ wildcard_constraints:
     data="[^/]+",
     correction="[^/]+",
     experiment="[a-z0-9_]+",
-    cell="[^/]+",
+    shard="[0-9]+of[0-9]+",
     figure="[a-z0-9_]+",
 
 
 for paper in PLAN.papers:
 
     rule:
+        """Every figure and table of this paper."""
         name:
             paper
         input:
@@ -58,5 +60,6 @@ for paper in PLAN.papers:
 
 
 rule figures:
+    """Every figure."""
     input:
         [f"{PLAN.results}/figures/{figure}.pdf" for figure in PLAN.figures()],

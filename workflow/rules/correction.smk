@@ -2,6 +2,7 @@
 
 
 rule correction:
+    """Fit the correction that turns normal noise into logistic noise, for the tests of DP-MCMC."""
     output:
         f"{PLAN.results}/corrections/{{correction}}.json",
     log:
@@ -18,5 +19,7 @@ rule correction:
     params:
         settings=lambda wildcards: PLAN.correction_job(wildcards.correction),
         code=PLAN.code("correction"),
+    message:
+        "Fitting the correction to logistic noise {wildcards.correction}"
     shell:
-        "python -m dpinfer correction {params.settings:q} --code {params.code} --output {output:q} 2> {log:q}"
+        "python -m pipeline correction {params.settings:q} --code {params.code} --output {output:q} 2> {log:q}"

@@ -2,6 +2,7 @@
 
 
 rule data:
+    """Fetch or generate a data set."""
     output:
         arrays=f"{PLAN.results}/data/{{data}}.npz",
         facts=f"{PLAN.results}/data/{{data}}.json",
@@ -19,6 +20,8 @@ rule data:
         settings=lambda wildcards: PLAN.data_job(wildcards.data),
         code=lambda wildcards: PLAN.data_code(wildcards.data),
         sources=str(ROOT / "config/datasets.yaml"),
+    message:
+        "Preparing the data set {wildcards.data}"
     shell:
-        "python -m dpinfer data {params.settings:q} --sources {params.sources:q}"
+        "python -m pipeline data {params.settings:q} --sources {params.sources:q}"
         " --code {params.code} --output {output.arrays:q} 2>&1 | tee {log:q} >&2"

@@ -2,8 +2,11 @@
 
 
 rule evaluate:
+    """Compute the metrics of a fitted experiment."""
     input:
-        made=lambda wildcards: sorted({path for made in PLAN.made(wildcards.experiment) for path in made}),
+        data=lambda wildcards: [str(PLAN.artifacts.data(name)) for name in PLAN.data_of(wildcards.experiment)],
+        fits=lambda wildcards: PLAN.index("fit", wildcards.experiment),
+        accounts=lambda wildcards: PLAN.index("account", wildcards.experiment),
     output:
         metrics=f"{PLAN.results}/metrics/{{experiment}}.csv",
         stamp=f"{PLAN.results}/metrics/{{experiment}}.json",
@@ -23,15 +26,16 @@ rule evaluate:
         runtime=60,
         gpu=cluster.gpus(PLAN),
     params:
-        cells=lambda wildcards: [word for made in PLAN.made(wildcards.experiment) for word in ("--cell", *made)],
-        metrics=lambda wildcards: PLAN.experiments[wildcards.experiment].settings.metrics,
-        code=lambda wildcards: PLAN.metrics_code(wildcards.experiment),
+        tasks=lambda wildcards: str(PLAN.artifacts.tasks(wildcards.experiment)),
+        digest=lambda wildcards: PLAN.tasks_digest("evaluate", wildcards.experiment, "1of1"),
+    message:
+        "Computing the metrics of {wildcards.experiment}"
     shell:
-        "python -m dpinfer evaluate {params.cells:q} --metrics {params.metrics} --code {params.code}"
-        " --output {output.metrics:q} 2> {log:q}"
+        "python -m pipeline evaluate {params.tasks:q} --digest {params.digest} --output {output.metrics:q} 2> {log:q}"
 
 
 rule study:
+    """Compute an experiment that needs neither data nor a fit."""
     output:
         metrics=f"{PLAN.results}/metrics/{{experiment}}.csv",
         stamp=f"{PLAN.results}/metrics/{{experiment}}.json",
@@ -53,5 +57,7 @@ rule study:
     params:
         jobs=lambda wildcards: PLAN.jobs(wildcards.experiment),
         code=lambda wildcards: PLAN.study_code(wildcards.experiment),
+    message:
+        "Computing {wildcards.experiment}, which needs no data"
     shell:
-        "python -m dpinfer study {params.jobs:q} --code {params.code} --output {output.metrics:q} 2> {log:q}"
+        "python -m pipeline study {params.jobs:q} --code {params.code} --output {output.metrics:q} 2> {log:q}"

@@ -2,6 +2,7 @@
 
 
 rule figure:
+    """Draw a figure from metrics."""
     input:
         metrics=lambda wildcards: PLAN.metrics(wildcards.figure),
         published=lambda wildcards: PLAN.published(wildcards.figure),
@@ -24,6 +25,8 @@ rule figure:
     params:
         script=lambda wildcards: str(PLAN.script(wildcards.figure)),
         code=lambda wildcards: PLAN.figure_code(wildcards.figure),
+    message:
+        "Drawing the figure {wildcards.figure}"
     shell:
-        "python -m dpinfer figure {params.script:q} --metrics {input.metrics:q} --published {input.published:q}"
+        "python -m pipeline figure {params.script:q} --metrics {input.metrics:q} --published {input.published:q}"
         " --code {params.code} --output {output.pdf:q} 2> {log:q}"

@@ -1,20 +1,23 @@
-# Run a cell's algorithm for all its seeds, with as many cores as there are.
+# Run the algorithms of cells for all their seeds. One process for all cells of a shard; each has its own artifacts.
 
 
 rule fit:
+    """Run the algorithms of an experiment's cells for all their seeds."""
     input:
-        data=lambda wildcards: f"{PLAN.results}/data/{PLAN.data_of(wildcards.experiment, wildcards.cell)}.npz",
-        calibration=f"{PLAN.results}/calibration/{{experiment}}/{{cell}}.json",
+        data=lambda wildcards: [
+            str(PLAN.artifacts.data(name)) for name in PLAN.data_of(wildcards.experiment, wildcards.shard)
+        ],
+        calibration=lambda wildcards: PLAN.index("calibrate", wildcards.experiment, wildcards.shard),
+        corrections=lambda wildcards: PLAN.corrections_of(**wildcards),
+        starts=lambda wildcards: PLAN.starts_of(**wildcards),
     output:
-        fit=f"{PLAN.results}/fits/{{experiment}}/{{cell}}/fit.npz",
-        ledger=f"{PLAN.results}/fits/{{experiment}}/{{cell}}/ledger.json",
-        stamp=f"{PLAN.results}/fits/{{experiment}}/{{cell}}/stamp.json",
+        f"{PLAN.results}/index/fit/{{experiment}}/{{shard}}.json",
     log:
-        f"{PLAN.results}/logs/fit/{{experiment}}/{{cell}}.log",
+        f"{PLAN.results}/logs/fit/{{experiment}}/{{shard}}.log",
     benchmark:
-        f"{PLAN.results}/benchmarks/fit/{{experiment}}/{{cell}}.tsv"
+        f"{PLAN.results}/benchmarks/fit/{{experiment}}/{{shard}}.tsv"
     group:
-        lambda wildcards: cluster.group(PLAN, wildcards.experiment, wildcards.cell)
+        lambda wildcards: cluster.group(PLAN, wildcards.experiment)
     conda:
         ENVIRONMENT
     # Two at a time: XLA uses every core, but importing, tracing and compiling, most of a small fit, take one. At smoke
@@ -22,11 +25,14 @@ rule fit:
     threads: lambda wildcards: 1 if PLAN.project.scale == "smoke" else max(1, workflow.cores // 2)
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
-        # A fit that ran out of time goes on from its checkpoint when it is sent again.
+        # A job that ran out of time goes on with the first cell that is not there, from its checkpoint.
         runtime=240,
         gpu=cluster.gpus(PLAN),
     params:
-        code=lambda wildcards: PLAN.cell_code("fit", wildcards.experiment, wildcards.cell),
+        tasks=lambda wildcards: str(PLAN.artifacts.tasks(wildcards.experiment)),
+        digest=lambda wildcards: PLAN.tasks_digest("fit", wildcards.experiment, wildcards.shard),
+    message:
+        "Fitting {wildcards.experiment}, shard {wildcards.shard}"
     shell:
-        "python -m dpinfer fit --data {input.data:q} --calibration {input.calibration:q}"
-        " --code {params.code} --output {output.fit:q} 2> {log:q}"
+        "python -m pipeline fit {params.tasks:q} --shard {wildcards.shard} --digest {params.digest}"
+        " --output {output:q} 2> {log:q}"

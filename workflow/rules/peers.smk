@@ -3,6 +3,7 @@ PEERS = ["d3p", "jax_privacy", "opacus", "tf_privacy"]
 
 
 rule peer_environment:
+    """Install another library in an environment of its own."""
     input:
         "benchmarks/peers/requirements/{peer}.txt",
     output:
@@ -17,12 +18,15 @@ rule peer_environment:
         runtime=60,
     params:
         environment=lambda wildcards, output: Path(output[0]).with_suffix(""),
+    message:
+        "Installing {wildcards.peer} in an environment of its own"
     shell:
         "python benchmarks/peers/install.py {input:q} --environment {params.environment:q} --output {output:q}"
         " 2> {log:q}"
 
 
 rule measure_peers:
+    """Time one private step by every library."""
     input:
         environments=expand(f"{PLAN.results}/peers/{{peer}}.json", peer=PEERS),
         scripts=sorted(str(path) for path in Path("benchmarks/peers").glob("*_step.py")),
@@ -39,12 +43,15 @@ rule measure_peers:
         runtime=120,
     params:
         logs=lambda wildcards, output: Path(output.table).parent.parent / "logs/peers",
+    message:
+        "Timing one private step by every library"
     shell:
         "python benchmarks/peers/measure.py {input.environments:q} --logs {params.logs:q} --output {output.table:q}"
         " 2> {log:q}"
 
 
 rule draw_peers:
+    """Draw the times of all libraries."""
     input:
         table=f"{PLAN.results}/tables/peers.csv",
         script="benchmarks/peers/draw.py",
@@ -60,11 +67,14 @@ rule draw_peers:
     resources:
         mem_mb=lambda wildcards, attempt: 1000 * attempt,
         runtime=5,
+    message:
+        "Drawing the times of all libraries"
     shell:
-        "python -m dpinfer figure {input.script:q} --metrics {input.table:q} --output {output.pdf:q} 2> {log:q}"
+        "python -m pipeline figure {input.script:q} --metrics {input.table:q} --output {output.pdf:q} 2> {log:q}"
 
 
 rule agree_with_d3p:
+    """Compare d3p's loss with ours."""
     input:
         environment=f"{PLAN.results}/peers/d3p.json",
         data=f"{PLAN.results}/data/mnist.npz",
@@ -80,12 +90,15 @@ rule agree_with_d3p:
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=60,
+    message:
+        "Comparing d3p's loss with ours"
     shell:
         "python benchmarks/peers/agree.py {input.environment:q} {input.data:q} {input.ours:q} --output {output:q}"
         " 2> {log:q}"
 
 
 rule peers:
+    """Compare our private step with those of other libraries (not part of a default run)."""
     input:
         rules.agree_with_d3p.output,
         rules.measure_peers.output,

@@ -2,6 +2,7 @@
 
 
 rule scorecard:
+    """Compare every claim of the papers with our results."""
     input:
         claims=PLAN.claim_files,
         tables=PLAN.tables,
@@ -22,12 +23,15 @@ rule scorecard:
         runtime=10,
     params:
         code=PLAN.code("scorecard"),
+    message:
+        "Comparing every claim of the papers with our results"
     shell:
-        "python -m dpinfer scorecard --claims {input.claims:q} --tables {input.tables:q}"
+        "python -m pipeline scorecard --claims {input.claims:q} --tables {input.tables:q}"
         " --metrics {input.metrics:q} --code {params.code} --output {output.csv:q} 2> {log:q}"
 
 
 rule report:
+    """One page with the scorecard and every figure."""
     input:
         scorecard=f"{PLAN.results}/scorecard.csv",
         doubts=str(ROOT / "config/doubts.yaml"),
@@ -46,12 +50,15 @@ rule report:
     params:
         papers=contents(PLAN),
         code=PLAN.code("report"),
+    message:
+        "Writing the report"
     shell:
-        "python -m dpinfer report {params.papers:q} --scorecard {input.scorecard:q} --doubts {input.doubts:q}"
+        "python -m pipeline report {params.papers:q} --scorecard {input.scorecard:q} --doubts {input.doubts:q}"
         " --figures {input.figures:q} --code {params.code} --output {output.page:q} 2> {log:q}"
 
 
 rule gallery:
+    """Small pictures of all figures beside their claims, for the documentation."""
     input:
         scorecard=f"{PLAN.results}/scorecard.csv",
         figures=[f"{PLAN.results}/figures/{figure}.png" for figure in PLAN.figures()],
@@ -70,6 +77,8 @@ rule gallery:
     params:
         papers=contents(PLAN),
         code=PLAN.code("gallery"),
+    message:
+        "Writing the gallery of figures"
     shell:
-        "python -m dpinfer gallery {params.papers:q} --scorecard {input.scorecard:q} --figures {input.figures:q}"
+        "python -m pipeline gallery {params.papers:q} --scorecard {input.scorecard:q} --figures {input.figures:q}"
         " --code {params.code} --output {output.page:q} 2> {log:q}"

@@ -2,8 +2,9 @@
 
 
 rule table:
+    """Summarise an experiment's metrics over seeds."""
     input:
-        f"{PLAN.results}/metrics/{{experiment}}.csv",
+        lambda wildcards: PLAN.metrics_of(wildcards.experiment),
     output:
         csv=f"{PLAN.results}/tables/{{experiment}}.csv",
         markdown=report(f"{PLAN.results}/tables/{{experiment}}.md", category="Tables"),
@@ -23,5 +24,7 @@ rule table:
     params:
         title=lambda wildcards: PLAN.experiments[wildcards.experiment].settings.title,
         code=PLAN.code("table"),
+    message:
+        "Writing the table of {wildcards.experiment}"
     shell:
-        "python -m dpinfer table {input:q} --title {params.title:q} --code {params.code} --output {output.csv:q} 2> {log:q}"
+        "python -m pipeline table {input:q} --title {params.title:q} --code {params.code} --output {output.csv:q} 2> {log:q}"

@@ -2,6 +2,7 @@
 
 
 rule timing:
+    """Measure times, with nothing else running."""
     output:
         metrics=f"{PLAN.results}/metrics/{{experiment}}.csv",
         stamp=f"{PLAN.results}/metrics/{{experiment}}.json",
@@ -21,5 +22,7 @@ rule timing:
     params:
         jobs=lambda wildcards: PLAN.jobs(wildcards.experiment),
         code=lambda wildcards: PLAN.study_code(wildcards.experiment),
+    message:
+        "Measuring the times of {wildcards.experiment}, with nothing else running"
     shell:
-        "python -m dpinfer study {params.jobs:q} --code {params.code} --output {output.metrics:q} 2> {log:q}"
+        "python -m pipeline study {params.jobs:q} --code {params.code} --output {output.metrics:q} 2> {log:q}"

@@ -1,5 +1,6 @@
 """Privacy accounting: what mechanisms release (`events`), accountants, calibration and the ledger.
 
+Accountants stand in two rooms: `sound`, whose values are guarantees, and `published`, whose values are not.
 Importing this package imports no accountant; `accountant(name)` loads one when it is needed.
 """
 
@@ -11,11 +12,22 @@ from typing import cast
 from dpinfer.accounting.base import Accountant
 from dpinfer.errors import InputError
 
-ACCOUNTANTS = ("gaussian", "pld", "fourier", "rdp", "moments", "advanced", "wang", "barker", "sgld")
+ACCOUNTANTS = {
+    "gaussian": "dpinfer.accounting.sound.gaussian",
+    "pld": "dpinfer.accounting.sound.pld",
+    "fourier": "dpinfer.accounting.published.fourier",
+    "rdp": "dpinfer.accounting.sound.rdp",
+    "moments": "dpinfer.accounting.sound.moments",
+    "advanced": "dpinfer.accounting.published.advanced",
+    "wang": "dpinfer.accounting.sound.wang",
+    "barker": "dpinfer.accounting.sound.barker",
+    "sgld": "dpinfer.accounting.published.sgld",
+}
+"""The module of each accountant."""
 
 
 def accountant(name: str) -> Accountant:
     """Return the accountant module of that name (see `base.Accountant` for its interface)."""
     if name not in ACCOUNTANTS:
         raise InputError(f"The accountant is {name!r}, but must be one of {', '.join(ACCOUNTANTS)}.")
-    return cast(Accountant, importlib.import_module(f"dpinfer.accounting.{name}"))
+    return cast(Accountant, importlib.import_module(ACCOUNTANTS[name]))

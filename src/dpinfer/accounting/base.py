@@ -1,11 +1,30 @@
-"""What every accountant shares: its answer, its checks of input, its refusal."""
+"""What every accountant shares: its answer, its checks of input, its refusal, its answer for disjoint records.
+
+The clients of a federation hold disjoint records, so that one record's privacy is touched by its own client's
+releases alone: the guarantee for every record is the largest epsilon over clients, never the sum.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from dpinfer.accounting.events import ADJACENCIES, Adjacency, Event, Leaf, NonPrivate, PoissonGaussian, tally
+from dpinfer.accounting.events import (
+    ADJACENCIES,
+    CUT,
+    RELATIONS,
+    Adjacency,
+    Compose,
+    Disjoint,
+    Event,
+    Leaf,
+    NonPrivate,
+    PoissonGaussian,
+    Relation,
+    Repeat,
+    runs_on_poisson_batches,
+    tally,
+)
 from dpinfer.errors import InputError
 
 Tally = tuple[tuple[Leaf, int], ...]
@@ -41,6 +60,12 @@ def check_adjacency(adjacency: str) -> None:
     """Refuse an unknown adjacency relation."""
     if adjacency not in ADJACENCIES:
         raise InputError(f"adjacency is {adjacency!r}, but must be one of {', '.join(ADJACENCIES)}.")
+
+
+def check_relation(relation: str) -> None:
+    """Refuse what no guarantee is stated for."""
+    if relation not in RELATIONS:
+        raise InputError(f"adjacency is {relation!r}, but must be one of {', '.join(RELATIONS)}.")
 
 
 def check_delta(delta: float) -> float:
@@ -97,3 +122,51 @@ def refusal_of_repeats(event: Event, adjacency: Adjacency, only: Adjacency, name
     if len(tally(event)) > 1:
         return f"The {name} accountant takes repetitions of one step, not {len(tally(event))} different steps."
     return refusal(event, adjacency, (PoissonGaussian,), name)
+
+
+def parts(event: Event) -> tuple[Event, ...]:
+    """The event of each part of the records, in order; one alone where the records are not told apart."""
+    match event:
+        case Disjoint(events):
+            return events
+        case Repeat(inner, count):
+            return tuple(Repeat(part, count) for part in parts(inner))
+        case Compose(events):
+            split = [parts(inner) for inner in events]
+            sizes = {len(own) for own in split if len(own) > 1}
+            if len(sizes) > 1:
+                raise InputError(f"Events on {sorted(sizes)} parts of the records cannot be composed.")
+            # What does not tell parts apart touches all of them.
+            count = max(sizes, default=1)
+            aligned = [own if len(own) == count else own * count for own in split]
+            return tuple(Compose(tuple(own[number] for own in aligned)) for number in range(count))
+        case _:
+            return (event,)
+
+
+def each(module: Any, event: Event, delta: float, adjacency: Adjacency, **options: Any) -> list[Bound]:
+    """The bound of an accountant for each part; equal parts are accounted once."""
+    own = parts(event)
+    bounds = {part: module.epsilon(part, delta, adjacency, **options) for part in dict.fromkeys(own)}
+    return [bounds[part] for part in own]
+
+
+def worst(module: Any, event: Event, delta: float, relation: Relation, **options: Any) -> Bound:
+    """The bound of the part that costs most, which holds for every record.
+
+    Of delta, each run on Poisson batches takes the probability that a batch is cut to the room that there is. Let
+    O be that the *other* records alone fill the room in some step: it does not depend on the record, and without
+    it nothing is cut. So P(E) <= P(O) + P(E | not O), and given not O the steps are those of the account.
+    """
+    left = delta - CUT * runs_on_poisson_batches(event)
+    if delta > 0.0 >= left:
+        raise InputError(f"delta is {delta:g}, but each run on Poisson batches takes {CUT:g} of it.")
+    return max(each(module, event, left, accounted_as(relation), **options), key=lambda bound: bound.upper)
+
+
+def accounted_as(relation: Relation) -> Adjacency:
+    """The adjacency by which accountants bound a relation.
+
+    A record that counts nothing moves a sum by no more than one that is not there.
+    """
+    return "add-remove" if relation == "zero-out" else relation

@@ -11,10 +11,11 @@ from collections.abc import Callable
 from typing import Any
 
 from dpinfer.accounting import accountant as load
-from dpinfer.accounting.base import check_adjacency, check_delta, require
-from dpinfer.accounting.events import Adjacency, Event
-from dpinfer.accounting.parts import parts, worst
+from dpinfer.accounting.base import accounted_as, check_delta, check_relation, parts, require, worst
+from dpinfer.accounting.events import Event, Relation
 from dpinfer.errors import InputError
+
+EventOf = Callable[[float], Event]
 
 _LEAST_NOISE, _MOST_NOISE = 1e-2, 1e9
 _MOST_STEPS = 10**9
@@ -27,8 +28,8 @@ _ROUGH_ORDERS = (1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 32.0, 64.0, 256
 def noise_multiplier(
     target_epsilon: float,
     delta: float,
-    event_of: Callable[[float], Event],
-    adjacency: Adjacency,
+    event_of: EventOf,
+    adjacency: Relation,
     accountant: str = "pld",
     tolerance: float = 1e-3,
     **options: Any,
@@ -50,7 +51,7 @@ def noise_multiplier(
     """
     spent = _spending(delta, adjacency, accountant, options)
     start = 1.0
-    if accountant == "pld":
+    if accountant == "pld" and _is_known("rdp", event_of(start), adjacency):
         rough = _spending(delta, adjacency, "rdp", {"orders": _ROUGH_ORDERS})
         start = _largest(
             lambda u: rough(event_of(1.0 / u)),
@@ -75,7 +76,7 @@ def num_steps(
     target_epsilon: float,
     delta: float,
     event_of: Callable[[int], Event],
-    adjacency: Adjacency,
+    adjacency: Relation,
     accountant: str = "pld",
     **options: Any,
 ) -> int:
@@ -87,8 +88,8 @@ def num_steps(
 def sampling_rate(
     target_epsilon: float,
     delta: float,
-    event_of: Callable[[float], Event],
-    adjacency: Adjacency,
+    event_of: EventOf,
+    adjacency: Relation,
     accountant: str = "pld",
     tolerance: float = 1e-3,
     **options: Any,
@@ -98,21 +99,27 @@ def sampling_rate(
     return _largest(lambda q: spent(event_of(q)), target_epsilon, 0.01, _LEAST_RATE, 1.0, tolerance)
 
 
-def _spending(delta: float, adjacency: Adjacency, name: str, options: dict[str, Any]) -> Callable[[Event], float]:
+def _spending(delta: float, adjacency: Relation, name: str, options: dict[str, Any]) -> Callable[[Event], float]:
     """Return the epsilon of an event, infinite where the accountant refuses."""
     check_delta(delta)
-    check_adjacency(adjacency)
+    check_relation(adjacency)
     module: Any = load(name)
 
     def spent(event: Event) -> float:
         for part in parts(event):
-            require(module.supports(part, adjacency))
+            require(module.supports(part, accounted_as(adjacency)))
         try:
             return float(worst(module, event, delta, adjacency, **options).upper)
         except InputError:
             return math.inf
 
     return spent
+
+
+def _is_known(name: str, event: Event, adjacency: Relation) -> bool:
+    """Whether an accountant can take an event."""
+    module = load(name)
+    return all(module.supports(part, accounted_as(adjacency)) is None for part in parts(event))
 
 
 def _largest(

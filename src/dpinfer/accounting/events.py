@@ -7,7 +7,8 @@ frozen, hashable and survive `to_dict` / `from_dict` unchanged.
 `noise_multiplier` is the standard deviation of the noise divided by the largest norm of ONE record's
 contribution. Two data sets are adjacent under "add-remove" if one has one record more, and under
 "replace-one" if they differ in the value of one record; a clipped sum moves by at most one clip under the
-first and by at most two under the second.
+first and by at most two under the second. Under "zero-out" one record counts nothing, but their number is the
+same: that is the relation where the number is public, and what holds for "add-remove" holds for it.
 """
 
 from __future__ import annotations
@@ -22,6 +23,11 @@ from dpinfer.errors import InputError
 
 Adjacency = Literal["add-remove", "replace-one"]
 ADJACENCIES: tuple[Adjacency, ...] = get_args(Adjacency)
+Relation = Adjacency | Literal["zero-out"]
+"""What a guarantee may be stated for; accountants know the adjacencies."""
+RELATIONS: tuple[Relation, ...] = (*ADJACENCIES, "zero-out")
+CUT = 1e-12
+"""Probability, over a whole run, that a Poisson batch exceeds the room for batches: it is part of delta."""
 
 
 def _set_positive(event: object, name: str) -> None:
@@ -197,7 +203,7 @@ class Disjoint:
     """Several events, each on records of its own, as those of the clients of a federation.
 
     A record pays for the event of its own part alone, so a guarantee for all is that of the costliest part;
-    `accounting.parts` accounts each.
+    `accounting.base.each` accounts each.
     """
 
     events: tuple[Event, ...]
@@ -244,6 +250,21 @@ def tally(event: Event) -> tuple[tuple[Leaf, int], ...]:
         if times > 0 and not isinstance(leaf, Nothing):
             counts[leaf] = counts.get(leaf, 0) + times
     return tuple(sorted(counts.items(), key=repr))
+
+
+def runs_on_poisson_batches(event: Event) -> int:
+    """How many runs, each with its own room for batches, drew Poisson batches."""
+    match event:
+        case PoissonGaussian(sampling_rate=rate):
+            return int(rate < 1.0)
+        case Repeat(inner, count):
+            return min(count, runs_on_poisson_batches(inner))
+        case Compose(events):
+            return sum(map(runs_on_poisson_batches, events))
+        case Disjoint(events):
+            return max(map(runs_on_poisson_batches, events), default=0)
+        case _:
+            return 0
 
 
 def with_rate(event: Event, sampling_rate: float) -> Event:

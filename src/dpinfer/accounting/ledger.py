@@ -16,11 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from dpinfer.accounting import accountant as load
-from dpinfer.accounting.base import Bound, check_adjacency, check_delta
-from dpinfer.accounting.events import Adjacency, Compose, Event, from_dict, to_dict
-from dpinfer.accounting.parts import each, parts, worst
+from dpinfer.accounting.base import Bound, check_delta, check_relation, each, parts, worst
+from dpinfer.accounting.events import Adjacency, Compose, Event, Relation, from_dict, to_dict
 from dpinfer.atomic import read_json, write_json
 from dpinfer.errors import InputError
+
+QUICK = "rdp"
+"""Its divergences add up over steps, so that after the first account all others take no time."""
 
 
 class BudgetExceededError(InputError):
@@ -65,7 +67,7 @@ class Ledger:
     """Everything one set of records has paid for.
 
     Attributes:
-        adjacency: The adjacency relation of the guarantee.
+        adjacency: The relation of the guarantee: which data sets count as neighbours.
         delta: The delta of the guarantee.
         budget: Largest epsilon that may be spent, or None.
         accountant: The sound accountant.
@@ -74,7 +76,7 @@ class Ledger:
         claims: What the paper would say of them.
     """
 
-    adjacency: Adjacency
+    adjacency: Relation
     delta: float
     budget: float | None = None
     accountant: str = "pld"
@@ -83,7 +85,7 @@ class Ledger:
     claims: tuple[Claim, ...] = ()
 
     def __post_init__(self) -> None:
-        check_adjacency(self.adjacency)
+        check_relation(self.adjacency)
         check_delta(self.delta)
         if self.budget is not None and not self.budget > 0.0:
             raise InputError(f"The budget is {self.budget!r}, but must be a positive epsilon or None.")
@@ -171,6 +173,21 @@ class Ledger:
     def write(self, path: Path) -> None:
         """Write the ledger as JSON, all or nothing."""
         write_json(path, self.to_dict())
+
+
+def so_far(ledger: Ledger, event: Event, accountant: str = QUICK) -> str:
+    """Bound the epsilon of an event after what a ledger holds, for a progress bar: quick, and on the safe side.
+
+    The ledger at the end of a run is tighter.
+
+    Args:
+        ledger: What the records have paid for before; where it has a budget, the whole run is within it.
+        event: What has been released since.
+        accountant: Who bounds it.
+    """
+    bound = replace(ledger, accountant=accountant, budget=None).spend(event, "so far").sound()
+    most = min(bound.upper, math.inf if ledger.budget is None else ledger.budget)
+    return f"epsilon <= {most:.3g}" if math.isfinite(most) else "no bound on epsilon so far"
 
 
 def ledger_from_dict(values: dict[str, Any]) -> Ledger:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtri
 
-from dpinfer.accounting import attacker, pld
+from dpinfer.accounting import attacker
 from dpinfer.accounting.attacker import Profile
 from dpinfer.accounting.events import (
     Adjacency,
@@ -27,6 +27,7 @@ from dpinfer.accounting.events import (
     SubsetGaussian,
     tally,
 )
+from dpinfer.accounting.sound import pld
 from dpinfer.audit.bound import Array, Yardstick
 from dpinfer.errors import InputError
 

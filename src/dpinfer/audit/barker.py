@@ -1,19 +1,19 @@
 """The case of DP-MCMC's acceptance test: audited is what it holds against the threshold, not the bit after."""
 
-from functools import partial
+import math
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from dpinfer import models
+from dpinfer.accounting.sound import barker as accountant
 from dpinfer.audit.bound import Array
-from dpinfer.audit.case import Case, Pair
-from dpinfer.audit.worst import DELTA, MODEL, shards
+from dpinfer.audit.case import Case, Pair, claimed, of_steps
+from dpinfer.audit.worst_records import MODEL
 from dpinfer.inference import barker, chain
+from dpinfer.inference.base import Algorithm
 from dpinfer.inference.correction import Correction
-from dpinfer.settings.accounting import Claimed
-from dpinfer.settings.chain import Barker
+from dpinfer.models.base import Model
 from dpinfer.types import Key, Records
 
 BATCH = 26
@@ -27,19 +27,21 @@ NOTHING = Correction(np.zeros(1), np.zeros(1), np.ones(1))
 
 def acceptance() -> Case:
     """One test, on all records but one."""
-    settings = Barker(
-        data=shards(1, RECORDS), model=MODEL, num_steps=1, batch=BATCH, proposal_variance=1.0, delta=DELTA,
-        adjacency="replace-one", accountant="barker",
-        claimed=Claimed(options={"method": "theorem", "max_order": 100}),
-    )  # fmt: skip
     # Half of the ratios at either end of what clipping allows: the test's own noise is least then.
     others = (1.0, -1.0) * (BATCH // 2)
-    return Case(
-        settings,
+    event = _algorithm(MODEL).event(1)
+    return of_steps(
+        event,
+        "replace-one",
+        claimed(accountant, event, "replace-one", method="theorem", max_order=100),
         "a record whose ratio is clipped from above, and one whose is from below",
         (_telling(*others, 1.0), _telling(*others, -1.0)),
-        partial(_scores, settings),
+        _scores,
     )
+
+
+def _algorithm(model: Model) -> Algorithm:
+    return barker.build(model, math.sqrt(BATCH), NOTHING, RECORDS, batch=BATCH, proposal_variance=1.0)
 
 
 def _telling(*signs: float) -> Records:
@@ -48,17 +50,15 @@ def _telling(*signs: float) -> Records:
     return {"x": jnp.ones((len(signs), 1)), "y": y}
 
 
-def _scores(settings: Barker, keys: Key, pair: Pair) -> tuple[Array, Array]:
+def _scores(keys: Key, pair: Pair) -> tuple[Array, Array]:
     """What tests hold against their threshold, on either data set.
 
     A test says only on which side of the threshold it lies. But the prior moves the threshold, and with the same
     randomness the statistic is the same: halving finds it.
     """
-    model = models.build(settings.model)
 
     def is_accepted(key: Key, shift: jax.Array, records: Records) -> jax.Array:
-        tilted = model._replace(log_prior=lambda weight: shift * weight.sum())
-        algorithm = barker.build(settings, tilted, settings.given_noise, NOTHING, RECORDS)
+        algorithm = _algorithm(MODEL._replace(log_prior=lambda weight: shift * weight.sum()))
         state = algorithm.init(key, records)
         drawn = algorithm.random(key, state)._replace(move=jnp.ones(1))
         after: chain.State = algorithm.update(drawn, state, records)[0]

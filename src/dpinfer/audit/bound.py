@@ -6,6 +6,7 @@ once with the stated confidence. Then epsilon >= log((p - delta) / q), whatever 
 that knows its account is sharper: see `account`.
 """
 
+import itertools
 import math
 from collections.abc import Callable
 from typing import NamedTuple
@@ -38,11 +39,13 @@ class Event(NamedTuple):
     """That a score, times a sign, is above a threshold: it tells for one data set against the other.
 
     Attributes:
+        statistic: Which score, where there are several.
         accuses: The data set that it tells for, 0 or 1.
         sign: 1 or -1.
         threshold: Of the signed score.
     """
 
+    statistic: int
     accuses: int
     sign: int
     threshold: float
@@ -77,7 +80,8 @@ def lower(scores: tuple[Array, Array], confidence: float, yardstick: Yardstick) 
     """Bound epsilon from below.
 
     Args:
-        scores: (trials,) of each data set, independent within each.
+        scores: (trials,) of each data set, independent within each; or (trials, statistics), of which the one
+            that tells most is chosen as the threshold is.
         confidence: Probability with which the bound holds.
         yardstick: How counts become a bound.
     """
@@ -90,8 +94,9 @@ def lower(scores: tuple[Array, Array], confidence: float, yardstick: Yardstick) 
         raise InputError("a score is not finite, so that no threshold can be held against it")
     half = trials // 2
     risk = (1 - confidence) / 2  # for each of the two intervals
-    event = _choose([part[:half] for part in scores], risk, yardstick)
-    held = [int((event.sign * part[half:trials] > event.threshold).sum()) for part in scores]
+    tables = [part.reshape(len(part), -1) for part in scores]
+    event = _choose([part[:half] for part in tables], risk, yardstick)
+    held = [int((event.sign * part[half:trials, event.statistic] > event.threshold).sum()) for part in tables]
     hits, false_hits = held[event.accuses], held[1 - event.accuses]
     count = trials - half
     p, q = at_least(np.array([hits]), count, risk)[0], at_most(np.array([false_hits]), count, risk)[0]
@@ -103,14 +108,14 @@ def _choose(scores: list[Array], risk: float, yardstick: Yardstick) -> Event:
     events, ranks = list[Event](), list[Array]()
     count = len(scores[0])
     places = np.unique(np.geomspace(1, count, CANDIDATES).astype(int))
-    for sign in (1, -1):
-        ordered = [np.sort(sign * part) for part in scores]
+    for statistic, sign in itertools.product(range(scores[0].shape[1]), (1, -1)):
+        ordered = [np.sort(sign * part[:, statistic]) for part in scores]
         thresholds = np.unique(np.concatenate([part[-places] for part in ordered]))
         above = [count - np.searchsorted(part, thresholds, side="right") for part in ordered]
         for accuses in (0, 1):
             p, q = at_least(above[accuses], count, risk), at_most(above[1 - accuses], count, risk)
             ranks.append(yardstick.rank(p, q))
-            events.extend(Event(accuses, sign, float(threshold)) for threshold in thresholds)
+            events.extend(Event(statistic, accuses, sign, float(threshold)) for threshold in thresholds)
     return events[int(np.argmax(np.concatenate(ranks)))]
 
 

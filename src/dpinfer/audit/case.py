@@ -1,20 +1,21 @@
 """A case: one mechanism on one pair of neighbours, and what comes of auditing it."""
 
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from dpinfer import experiment
-from dpinfer.accounting.events import Adjacency, Barker, Event, NonPrivate, tally
-from dpinfer.accounting.ledger import Ledger
+from dpinfer.accounting.base import accounted_as
+from dpinfer.accounting.events import Adjacency, Barker, Event, NonPrivate, Relation, tally
+from dpinfer.accounting.ledger import Claim, Ledger
 from dpinfer.audit.account import by_account
 from dpinfer.audit.bound import Array, Lower, Yardstick, by_delta, lower
+from dpinfer.audit.worst_records import DELTA
 from dpinfer.inference.base import Algorithm
 from dpinfer.inference.run import keys_for, run_seeds
-from dpinfer.settings.method import Method
 from dpinfer.types import Key, Records
 
 Pair = tuple[Records, Records]
@@ -22,39 +23,48 @@ Scores = Callable[[Key, Pair], tuple[Array, Array]]
 """`(keys, pair) -> scores` on either data set: what runs let an adversary see, each as one number."""
 
 
+class Seen(NamedTuple):
+    """What came of runs.
+
+    Attributes:
+        scores: On either data set: (trials,), or (trials, statistics) where an adversary may choose among several.
+        ledger: What is said that a run costs: by a sound accountant and, where there is one, by its paper.
+    """
+
+    scores: tuple[Array, Array]
+    ledger: Ledger
+
+
 class Case(NamedTuple):
     """A mechanism, two neighbouring data sets, and how an adversary would tell them apart.
 
     Attributes:
-        settings: What is run, and how its paper accounts for it.
         neighbours: How the two data sets differ, in words.
-        pair: The two, with the same number of records.
-        scores: The runs.
+        run: `(key, trials) -> seen`, about so many times on each of the two.
+        most_trials: Never more than that, whatever is asked for; None where there is no limit.
     """
 
-    settings: Method
     neighbours: str
-    pair: Pair
-    scores: Scores
-
-    @property
-    def num_records(self) -> int:
-        """Of each of the two data sets."""
-        return len(self.pair[0]["y"])
+    run: Callable[[Key, int], Seen]
+    most_trials: int | None = None
 
 
 class Audited(NamedTuple):
-    """A lower bound beside the two epsilons that it is held against.
+    """A lower bound beside the epsilons that it is held against.
 
     Attributes:
         lower: The bound.
-        eps_paper: What the paper says.
+        eps_paper: What the paper says; None where there is no paper.
         eps_sound: What is sound for what is run; infinite where nothing is.
+        adjacency: Which data sets count as neighbours.
+        delta: Of all three.
     """
 
     lower: Lower
-    eps_paper: float
+    eps_paper: float | None
     eps_sound: float
+    adjacency: Relation
+    delta: float
 
     @property
     def is_refuted(self) -> bool:
@@ -66,20 +76,42 @@ class Audited(NamedTuple):
         """In words."""
         if self.is_refuted:
             return "exceeds eps_sound"
-        return "exceeds eps_paper" if self.lower.epsilon > self.eps_paper else "within"
+        is_above = self.eps_paper is not None and self.lower.epsilon > self.eps_paper
+        return "exceeds eps_paper" if is_above else "within"
 
 
 def audit(case: Case, key: Key, trials: int, confidence: float) -> Audited:
-    """Run a case about `trials` times on each of its data sets."""
-    settings = case.settings
-    noise = settings.given_noise
-    assert settings.delta is not None
-    assert noise is not None
-    event = experiment.build(settings, case.num_records, noise).event(settings.num_steps)
-    sound = Ledger(adjacency=settings.adjacency, delta=settings.delta).spend(event, "the audited steps").sound()
-    scores = case.scores(keys_for(key, 2 * trials), case.pair)
-    found = lower(scores, confidence, yardstick(event, settings.adjacency, settings.delta))
-    return Audited(found, experiment.claim(settings, case.num_records, noise).epsilon(), sound.upper)
+    """Run a case about `trials` times on each of its data sets, or as often as it allows."""
+    scores, ledger = case.run(key, trials if case.most_trials is None else min(trials, case.most_trials))
+    found = lower(scores, confidence, yardstick(ledger.event, accounted_as(ledger.adjacency), ledger.delta))
+    return Audited(found, ledger.paper(), ledger.sound().upper, ledger.adjacency, ledger.delta)
+
+
+def of_steps(
+    event: Event, adjacency: Adjacency, paper: Claim, neighbours: str, pair: Pair, scores: Scores
+) -> Case:
+    """A case of steps of an algorithm, with the account of its paper.
+
+    Args:
+        event: What a run releases.
+        adjacency: Which data sets count as neighbours.
+        paper: What the paper says that a run costs.
+        neighbours: How the two data sets differ, in words.
+        pair: The two, with the same number of records.
+        scores: The runs.
+    """
+
+    def run(key: Key, trials: int) -> Seen:
+        ledger = Ledger(adjacency=adjacency, delta=DELTA).spend(event, "the audited steps", paper)
+        return Seen(scores(keys_for(key, 2 * trials), pair), ledger)
+
+    return Case(neighbours, run)
+
+
+def claimed(accountant: ModuleType, event: Event, adjacency: Adjacency, **options: Any) -> Claim:
+    """What a paper says that an event costs, by an accountant, one of the modules of `dpinfer.accounting`."""
+    name = accountant.__name__.rpartition(".")[2]
+    return Claim(event, name, DELTA, adjacency, options=options)
 
 
 def yardstick(event: Event, adjacency: Adjacency, delta: float) -> Yardstick:

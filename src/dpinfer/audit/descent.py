@@ -1,95 +1,114 @@
 """Cases of steps on sampled batches: DP-SGD, DP-VI, and PyVacy's clipping of a mean."""
 
-import dataclasses
+from collections.abc import Callable
 from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from dpinfer import experiment
+from dpinfer.accounting.events import Adjacency
+from dpinfer.accounting.sound import pld, rdp
+from dpinfer.audit import case
 from dpinfer.audit.bound import Array
-from dpinfer.audit.case import Case, Scores, by_steps
-from dpinfer.audit.worst import CLIP, DELTA, FAR, LEARNING_RATE, MODEL, pulling, sampled_ratio, shards
+from dpinfer.audit.case import Case, Scores, by_steps, claimed
+from dpinfer.audit.worst_records import CLIP, FAR, LEARNING_RATE, MODEL, pulling, sampled_ratio
+from dpinfer.inference import dpsgd as sgd
+from dpinfer.inference import dpvi as vi
 from dpinfer.inference.base import Algorithm
-from dpinfer.settings.accounting import Claimed
-from dpinfer.settings.cell import Dpsgd, Dpvi, Optimised
+from dpinfer.mechanism.base import Mechanism
+from dpinfer.mechanism.gaussian import gaussian
+from dpinfer.unsafe.aggregate import Form, aggregate
 
+Sampler = Literal["poisson", "subset"]
 RECORDS, BATCH = 16, 4
+NOISE_MULTIPLIER = 1.0
 NARROW = -20.0
 """Log scale of a guide whose draws are at its mean: then all of a clipped gradient is about the mean."""
 POISSON = "a record with a gradient far beyond the clip, and none"
 SUBSET = "a record that pulls against all others, and one that pulls along"
-COMMON: dict[str, Any] = {
-    "data": shards(1, RECORDS), "model": MODEL, "clip": CLIP, "expected_batch": BATCH, "noise_multiplier": 1.0,
-    "delta": DELTA, "optimiser": "sgd", "learning_rate": LEARNING_RATE,
-}  # fmt: skip
-# d3p draws subsets, and accounts for them as if each record had a coin of its own; here for the same neighbours.
-AS_POISSON: dict[str, Any] = {
-    "sampler": "subset",
-    "adjacency": "replace-one",
-    "claimed": Claimed(sampler="poisson"),
-}
 
 
-def dpsgd(num_steps: int, sampler: Literal["poisson", "subset"]) -> Case:
+def dpsgd(num_steps: int, sampler: Sampler) -> Case:
     """Steps of DP-SGD."""
-    others: dict[str, Any] = AS_POISSON if sampler == "subset" else {}
-    return _case(Dpsgd(**COMMON, **others, num_steps=num_steps))
+
+    def build(sampler: Sampler) -> Algorithm:
+        return steps_of_sgd(num_steps, sampler=sampler)
+
+    scores = watched(build(sampler), num_steps, lambda state: state.parameters[0], sampler)
+    return _of_batches(build, num_steps, sampler, scores)
 
 
-def dpvi(num_steps: int, sampler: Literal["poisson", "subset"]) -> Case:
+def dpvi(num_steps: int, sampler: Sampler) -> Case:
     """Steps of DP-VI."""
-    others: dict[str, Any] = AS_POISSON if sampler == "subset" else {}
-    return _case(Dpvi(**COMMON, **others, num_steps=num_steps))
+
+    def build(sampler: Sampler) -> Algorithm:
+        return vi.build(
+            MODEL, gaussian(CLIP, NOISE_MULTIPLIER), RECORDS, expected_batch=BATCH, num_steps=num_steps,
+            sampler=sampler, optimiser="sgd", learning_rate=LEARNING_RATE,
+        )  # fmt: skip
+
+    scores = watched(_narrow(build(sampler)), num_steps, lambda state: state.guide["loc"][0], sampler)
+    return _of_batches(build, num_steps, sampler, scores)
 
 
-def of_mean(clipping: Literal["mean_printed", "mean_code"]) -> Case:
+def of_mean(form: Form) -> Case:
     """A step of PyVacy, which clips the mean of a batch."""
-    settings = dataclasses.replace(
-        Dpsgd(**COMMON, num_steps=1), clipping=clipping, noise_multiplier=1.1, accountant="rdp",
-        claimed=Claimed(clipped=True, options={"orders": "ternary", "conversion": "classic"}),
-    )  # fmt: skip
-    others = (10 * CLIP,) * (RECORDS - 1)
-    algorithm = experiment.build(settings, RECORDS, settings.noise_multiplier)
-    return Case(
-        settings,
+    noise, others = 1.1, (10 * CLIP,) * (RECORDS - 1)
+    algorithm = steps_of_sgd(1, aggregate(CLIP, noise, BATCH, form))
+    # The paper takes each gradient to be clipped.
+    seen_as = steps_of_sgd(1, gaussian(CLIP, noise)).event(1)
+    return case.of_steps(
+        algorithm.event(1),
+        "add-remove",
+        claimed(rdp, seen_as, "add-remove", orders="ternary", conversion="classic"),
         "a record whose gradient turns that of all others around, and none",
         (pulling(*others, -FAR), pulling(*others, 0.0)),
         by_steps(algorithm, 1, lambda state: state.parameters[0], lambda weights: weights[:, 0]),
     )
 
 
-def _case(settings: Dpsgd | Dpvi) -> Case:
-    algorithm = experiment.build(settings, RECORDS, settings.noise_multiplier)
-    scores = watched(algorithm, settings)
-    if settings.sampler == "poisson":
+def steps_of_sgd(
+    num_steps: int, mechanism: Mechanism | None = None, *, sampler: Sampler = "poisson", batch: int = BATCH
+) -> Algorithm:
+    """DP-SGD whose steps are proportional to what is released."""
+    return sgd.build(
+        MODEL, mechanism or gaussian(CLIP, NOISE_MULTIPLIER), RECORDS, expected_batch=batch, num_steps=num_steps,
+        sampler=sampler, optimiser="sgd", learning_rate=LEARNING_RATE,
+    )  # fmt: skip
+
+
+def _of_batches(build: Callable[[Sampler], Algorithm], num_steps: int, sampler: Sampler, scores: Scores) -> Case:
+    """Steps on the worst neighbours of their batches."""
+    # d3p draws subsets, and accounts for them as if each record had its own coin; here for the same neighbours.
+    event, seen_as = build(sampler).event(num_steps), build("poisson").event(num_steps)
+    adjacency: Adjacency
+    if sampler == "poisson":
         nobody = (0.0,) * (RECORDS - 1)
-        return Case(settings, POISSON, (pulling(*nobody, FAR), pulling(*nobody, 0.0)), scores)
-    others = (-FAR,) * (RECORDS - 1)
-    return Case(settings, SUBSET, (pulling(*others, FAR), pulling(*others, -FAR)), scores)
+        adjacency, neighbours, pair = "add-remove", POISSON, (pulling(*nobody, FAR), pulling(*nobody, 0.0))
+    else:
+        others = (-FAR,) * (RECORDS - 1)
+        adjacency, neighbours, pair = "replace-one", SUBSET, (pulling(*others, FAR), pulling(*others, -FAR))
+    return case.of_steps(event, adjacency, claimed(pld, seen_as, adjacency), neighbours, pair, scores)
 
 
-def watched(algorithm: Algorithm, settings: Dpsgd | Dpvi) -> Scores:
+def watched(
+    algorithm: Algorithm, num_steps: int, see: Callable[[Any], Any], sampler: Sampler, batch: int = BATCH
+) -> Scores:
     """The ratio of likelihoods of all releases of a run, which is the sharpest score there is."""
-    rate = settings.expected_batch / RECORDS
-    assert settings.noise_multiplier is not None
-    noise = settings.noise_multiplier
     # The others pull down in every batch of fixed size; the one record adds a clip, or turns one around.
-    start, shift = (0.0, 1.0) if settings.sampler == "poisson" else (-settings.expected_batch, 2.0)
+    start, shift = (0.0, 1.0) if sampler == "poisson" else (-batch, 2.0)
 
     def score(weights: Array) -> Array:
-        return sampled_ratio(releases(weights, settings) - start, shift, rate, noise)
+        return sampled_ratio(releases(weights, batch) - start, shift, batch / RECORDS, NOISE_MULTIPLIER)
 
-    if isinstance(settings, Dpvi):
-        return by_steps(_narrow(algorithm), settings.num_steps, lambda state: state.guide["loc"][0], score)
-    return by_steps(algorithm, settings.num_steps, lambda state: state.parameters[0], score)
+    return by_steps(algorithm, num_steps, see, score)
 
 
-def releases(weights: Array, settings: Optimised) -> Array:
+def releases(weights: Array, batch: int = BATCH) -> Array:
     """(trials, steps) released sums, in clips, that have moved a weight from 0."""
     moves = np.diff(weights, axis=1, prepend=0.0)
-    return moves * settings.expected_batch / (settings.learning_rate * settings.clip)
+    return moves * batch / (LEARNING_RATE * CLIP)
 
 
 def _narrow(algorithm: Algorithm) -> Algorithm:

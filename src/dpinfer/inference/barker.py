@@ -3,7 +3,7 @@
 With r_i the log-likelihood ratio of record i and N0 the tempered number of records, a test on a batch of b
 accepts if
     N(N0 mean(r), C - s^2) + V_cor + log prior ratio > 0,   s^2 = N0^2 var(r) / b,
-where var has the divisor b, as the privacy proof asks (`accounting.barker`).
+where var has the divisor b, as the privacy proof asks (`accounting.sound.barker`).
 
 Guarantee of the private test, C = 2: every ratio is clipped to +-sqrt(b) / N0, so that s^2 <= 1 and the noise
 has a variance of at least 1 whatever the records; each test is one `events.Barker` under replace-one adjacency.
@@ -21,15 +21,16 @@ import jax.numpy as jnp
 
 from dpinfer.accounting.events import Barker as BarkerEvent
 from dpinfer.accounting.events import Event, NonPrivate, Repeat
+from dpinfer.errors import InputError
 from dpinfer.inference import chain
 from dpinfer.inference.base import Algorithm
 from dpinfer.inference.chain import Noise, State, Tested
 from dpinfer.inference.correction import Correction
+from dpinfer.inference.names import THEOREM_2_VARIANCE, ProposalName
 from dpinfer.inference.proposal import moved, proposal_of
 from dpinfer.models.base import Model
 from dpinfer.sampling.base import require_size
 from dpinfer.sampling.feistel import permute, round_keys
-from dpinfer.settings.chain import Barker
 from dpinfer.types import Key, Records, Tree
 
 MARGIN = 0.99
@@ -60,22 +61,52 @@ class Estimate(NamedTuple):
 
 
 def build(
-    settings: Barker,
     model: Model,
     noise_multiplier: float | None,
     correction: Correction | None,
     num_records: int,
+    *,
+    batch: int,
+    growth: int = 100,
+    proposal: ProposalName = "gaussian",
+    proposal_variance: float | None = None,
+    proposal_radius: float | None = None,
+    noise_variance: float = THEOREM_2_VARIANCE,
+    tempered_records: int | None = None,
+    burn_in: int = 0,
+    is_private: bool = True,
 ) -> Algorithm:
-    """Build the chain: private if there is a noise multiplier, which the batch has fixed."""
-    require_size(num_records, settings.batch)
-    proposal = proposal_of(settings)
-    tempered = float(settings.tempered_records or num_records)
-    is_private = noise_multiplier is not None
-    bound = MARGIN * math.sqrt(settings.batch) / tempered if is_private else math.inf
+    """Build the chain: private if there is a noise multiplier, which the batch has fixed.
+
+    Args:
+        model: What is learnt.
+        noise_multiplier: Noise standard deviation over the most that a record adds; None runs without privacy.
+        correction: The rest of the logistic noise; without it, the chain may state its event but not run.
+        num_records: Number of all records, which is public.
+        batch: Records in a batch, drawn without replacement.
+        growth: Records that join a batch whose estimate is too wide, without privacy.
+        proposal: How numbers are moved.
+        proposal_variance: Variance of a normal move.
+        proposal_radius: Radius of the ball of moves.
+        noise_variance: Variance C of the normal part of the logistic noise.
+        tempered_records: The likelihood counts as that of so many records, N0; by default as it is.
+        burn_in: First steps, which running moments leave out.
+        is_private: Whether noise is taken at all.
+
+    Raises:
+        InputError: The noise is not that of the event.
+    """
+    require_size(num_records, batch)
+    if noise_multiplier is not None:
+        _require_theorem_2(noise_multiplier, math.sqrt(batch) if is_private else None, noise_variance)
+    moves = proposal_of(proposal, proposal_variance, proposal_radius)
+    tempered = float(tempered_records or num_records)
+    is_noisy = noise_multiplier is not None
+    bound = MARGIN * math.sqrt(batch) / tempered if is_noisy else math.inf
 
     def random(key: Key, state: State) -> Randomness:
         key_order, key_move, key_noise = jax.random.split(key, 3)
-        move = proposal.random(key_move, state.parameters)
+        move = moves.random(key_move, state.parameters)
         return Randomness(round_keys(key_order), move, chain.noise(key_noise))
 
     def update(drawn: Randomness, state: State, records: Records) -> tuple[State, tuple[()]]:
@@ -93,32 +124,45 @@ def build(
             # All records together leave nothing to chance.
             return jnp.where(of.size < num_records, tempered**2 * of.variance / of.size, 0.0)
 
-        seen = look(0, settings.batch)
-        if not is_private:
+        seen = look(0, batch)
+        if not is_noisy:
             seen = jax.lax.while_loop(
-                lambda so_far: variance(so_far) > settings.noise_variance,
-                lambda so_far: _join(so_far, look(so_far.size.astype(int), settings.growth)),
+                lambda so_far: variance(so_far) > noise_variance,
+                lambda so_far: _join(so_far, look(so_far.size.astype(int), growth)),
                 seen,
             )
         accept = chain.is_accepted(
             tempered * seen.mean,
-            settings.noise_variance - variance(seen),
+            noise_variance - variance(seen),
             drawn.noise,
             correction,
             model.log_prior(there) - model.log_prior(state.parameters),
         )
         tested = Tested(accept, seen.clipped, seen.size, variance(seen))
-        return chain.move_or_stay(state, drawn.move, tested, settings.burn_in), ()
+        return chain.move_or_stay(state, drawn.move, tested, burn_in), ()
 
     def event(num_steps: int) -> Event:
         one: Event = (
-            BarkerEvent(batch=settings.batch, records=num_records)
-            if is_private
+            BarkerEvent(batch=batch, records=num_records)
+            if is_noisy
             else NonPrivate(reason="neither clipped nor on batches of a fixed size")
         )
         return Repeat(event=one, count=num_steps)
 
     return Algorithm(chain.start(model), random, update, chain.here, event, chain.keep)
+
+
+def _require_theorem_2(noise_multiplier: float, allowed: float | None, noise_variance: float) -> None:
+    """Refuse noise for which `events.Barker` does not hold."""
+    if noise_multiplier != allowed:
+        raise InputError(
+            f"noise_multiplier is {noise_multiplier}, but these settings allow {allowed} alone: "
+            "the batch fixes the noise of a private test, and without privacy there is none"
+        )
+    if noise_variance != THEOREM_2_VARIANCE:
+        raise InputError(
+            f"noise_variance is {noise_variance:g}, but a private test on batches needs {THEOREM_2_VARIANCE:g}"
+        )
 
 
 def _estimate(ratios: jax.Array, clipped: jax.Array, mask: jax.Array) -> Estimate:

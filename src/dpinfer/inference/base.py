@@ -1,7 +1,7 @@
 """One interface for every algorithm."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from dpinfer.accounting.events import Event
 from dpinfer.errors import InputError
@@ -18,6 +18,16 @@ def keep_nothing(state: Any, info: Any) -> Tree:
     """For algorithms of which the end alone counts."""
     del state, info
     return ()
+
+
+class Spender(Protocol):
+    """What records are paid for by: a `dpinfer.accounting.budget.Budget`."""
+
+    def spend(self, event: Event, what: str) -> Any:
+        """Book an event, or refuse it."""
+
+    def holds(self, event: Event) -> bool:
+        """Whether the event has been booked."""
 
 
 class Algorithm(NamedTuple):

@@ -18,7 +18,7 @@ import optax
 from numpy.typing import NDArray
 from scipy.special import expit, logsumexp, ndtr
 
-from dpinfer.settings.correction import Correction as Settings
+from dpinfer.inference.names import Fitting
 from dpinfer.types import Key
 
 Array = NDArray[np.float64]
@@ -51,11 +51,11 @@ class Randomness(NamedTuple):
     normal: jax.Array
 
 
-def fit(settings: Settings, seed: int = 0) -> Correction:
-    """Fit the mixture by Adam; the same settings and seed give the same mixture."""
+def fit(wanted: Fitting, seed: int = 0) -> Correction:
+    """Fit the mixture by Adam; the same arguments give the same mixture."""
     with jax.enable_x64(True):
-        start = _start(np.random.default_rng(seed), settings.components)
-        means, log_deviations, logits = _descend(settings, start)
+        start = _start(np.random.default_rng(seed), wanted.components)
+        means, log_deviations, logits = _descend(wanted, start)
         return Correction(*(np.asarray(part) for part in (means, jnp.exp(log_deviations), jax.nn.softmax(logits))))
 
 
@@ -128,16 +128,16 @@ def _start(rng: np.random.Generator, components: int) -> tuple[Array, Array, Arr
     return means, log_deviations, rng.random(components)
 
 
-def _descend(settings: Settings, start: tuple[Array, Array, Array]) -> Any:
+def _descend(wanted: Fitting, start: tuple[Array, Array, Array]) -> Any:
     """Minimise the loss in chunks; with patience, keep the best and stop when it has not improved for long."""
     # Both densities are symmetric: one half of the grid tells all.
-    x = jnp.linspace(-settings.reach, settings.reach, settings.points)[settings.points // 2 :]
+    x = jnp.linspace(-wanted.reach, wanted.reach, wanted.points)[wanted.points // 2 :]
     target = jnp.asarray(log_logistic(np.asarray(x)))
-    optimiser = optax.adam(settings.learning_rate)
+    optimiser = optax.adam(wanted.learning_rate)
 
     def loss(parameters: Any) -> jax.Array:
         means, log_deviations, logits = parameters
-        variances = jnp.exp(2 * log_deviations) + settings.variance
+        variances = jnp.exp(2 * log_deviations) + wanted.variance
         scale = jax.nn.log_softmax(logits) - 0.5 * jnp.log(variances)
         both = [-((x[:, None] - sign * means) ** 2) / (2 * variances) + scale for sign in (-1, 1)]
         log_model = jax.nn.logsumexp(jnp.concatenate(both, axis=1), axis=1) - 0.5 * math.log(8 * math.pi)
@@ -152,12 +152,12 @@ def _descend(settings: Settings, start: tuple[Array, Array, Array]) -> Any:
         after = optax.apply_updates(parameters, change)
         return (after, memory, best, jnp.minimum(value, best_loss), jnp.where(better, 0, waited + 1)), None
 
-    length = math.gcd(settings.num_steps, CHUNK)
+    length = math.gcd(wanted.num_steps, CHUNK)
     advance = jax.jit(lambda carried: jax.lax.scan(step, carried, None, length=length)[0])
     parameters = jax.tree.map(jnp.asarray, start)
     carried = (parameters, optimiser.init(parameters), parameters, jnp.asarray(jnp.inf), jnp.asarray(0))
-    for _ in range(settings.num_steps // length):
+    for _ in range(wanted.num_steps // length):
         carried = advance(carried)
-        if settings.patience is not None and int(carried[-1]) > settings.patience:
+        if wanted.patience is not None and int(carried[-1]) > wanted.patience:
             break
     return carried[2]

@@ -7,18 +7,17 @@ from dpinfer.accounting.events import Event, Repeat
 from dpinfer.inference.base import Algorithm
 from dpinfer.mechanism.base import Mechanism
 from dpinfer.models.base import Model
-from dpinfer.settings.cell import Descent
 from dpinfer.types import Key, Records, Tree
 
 
-def build(settings: Descent, model: Model, mechanism: Mechanism, num_records: int) -> Algorithm:
+def build(model: Model, mechanism: Mechanism, num_records: int, *, learning_rate: float) -> Algorithm:
     """Ascend w <- w + learning_rate (released sum of gradients + gradient of the log prior) / num_records.
 
     The sum over records goes through the mechanism; the prior's gradient does not touch the data. The number of
     records is treated as public.
     """
     everyone = jnp.ones(num_records, bool)
-    rate = settings.learning_rate / num_records
+    rate = learning_rate / num_records
 
     def update(noise: Tree, parameters: Tree, records: Records) -> tuple[Tree, tuple[()]]:
         likelihood = mechanism.release(noise, model.log_likelihood, parameters, records, everyone)

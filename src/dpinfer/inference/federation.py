@@ -5,7 +5,7 @@ has fetched, finds the best posterior for its records with the rest as a prior, 
 server multiplies into the posterior and the client into its factor. All are Gaussians in natural parameters, so
 they add up.
 
-Who reports when is drawn before the program runs, from public settings alone. So the number of a client's reports,
+Who reports when is drawn before the program runs, from public values alone. So the number of a client's reports,
 and with it its epsilon, is known before, and a client can be left out as soon as its budget is spent.
 """
 
@@ -15,11 +15,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from dpinfer.accounting.events import Disjoint, Event
+from dpinfer.accounting.events import Disjoint, Event, Gaussian, NonPrivate
 from dpinfer.errors import InputError
+from dpinfer.inference.names import Schedule
 from dpinfer.inference.natural import read
-from dpinfer.settings.data import AdultShards, Data, LinearShards
-from dpinfer.settings.pvi import Federation, PviRecords
 from dpinfer.tree import normal_like
 from dpinfer.types import Key
 
@@ -50,25 +49,45 @@ def start(prior: jax.Array, clips: jax.Array) -> State:
     return State(jnp.asarray(0), prior, prior, jnp.zeros(shape), jnp.broadcast_to(prior, shape), clips)
 
 
-def sizes_of(data: Data, num_records: int) -> tuple[int, ...]:
-    """How many records each client has, which is public; data that is not dealt out belongs to one client."""
-    match data:
-        case LinearShards():
-            given = data.records_per_client
-            sizes = given if isinstance(given, tuple) else (given,) * data.clients
-        case AdultShards():
-            sizes = tuple(len(part) for part in np.array_split(range(num_records), data.clients))
-        case _:
-            sizes = (num_records,)
+def require_all(sizes: tuple[int, ...], num_records: int) -> None:
+    """Refuse shards that do not make up all records."""
     if sum(sizes) != num_records:
         raise InputError(f"the clients have {sum(sizes)} records, but there are {num_records}")
-    return sizes
 
 
-def turns(settings: Federation, num_clients: int, rounds: int) -> np.ndarray:
+def noise_of(event: Event) -> float | None:
+    """The noise multiplier that clients are to run a release with, or None if it is not private.
+
+    Raises:
+        InputError: It is another release, whose noise no client would add.
+    """
+    if isinstance(event, Gaussian):
+        return event.noise_multiplier
+    if isinstance(event, NonPrivate):
+        return None
+    raise InputError(f"the mechanism's event is {event}, but clients add Gaussian noise or none")
+
+
+class Turns(NamedTuple):
+    """How clients take turns.
+
+    Attributes:
+        schedule: Who reports in a round.
+        delay: Mean number of rounds that a client misses, where it is asynchronous.
+        seed: Of the delays.
+        last_rounds: Last round of each client; empty where all take part to the end.
+    """
+
+    schedule: Schedule = "synchronous"
+    delay: float = 1.0
+    seed: int = 0
+    last_rounds: tuple[int, ...] = ()
+
+
+def turns(how: Turns, num_clients: int, rounds: int) -> np.ndarray:
     """(rounds, clients) who reports in which round; the first rounds are the same however many are asked for."""
     number = np.arange(rounds)[:, None]
-    match settings.schedule:
+    match how.schedule:
         case "synchronous":
             reports = np.ones((rounds, num_clients), bool)
         case "sequential":
@@ -76,13 +95,13 @@ def turns(settings: Federation, num_clients: int, rounds: int) -> np.ndarray:
         case "asynchronous":
             reports = np.zeros((rounds, num_clients), bool)
             for client in range(num_clients):
-                random = np.random.default_rng([settings.schedule_seed, client])
+                random = np.random.default_rng([how.seed, client])
                 # A geometric law: whoever is not ready now is no nearer to it for having waited.
-                waits = random.geometric(1 / (1 + settings.delay), rounds)
+                waits = random.geometric(1 / (1 + how.delay), rounds)
                 ready = np.cumsum(waits) - 1
                 reports[ready[ready < rounds], client] = True
-    if isinstance(settings, PviRecords) and settings.last_rounds:
-        reports &= number < np.array(settings.last_rounds)
+    if how.last_rounds:
+        reports &= number < np.array(how.last_rounds)
     return reports
 
 
@@ -95,11 +114,9 @@ def reporters(reports: np.ndarray) -> jax.Array:
     return jnp.asarray(np.where(np.take_along_axis(reports, order, axis=1), order, num_clients), jnp.int32)
 
 
-def view(settings: Federation, state: State, client: jax.Array) -> jax.Array:
+def view(schedule: Schedule, state: State, client: jax.Array) -> jax.Array:
     """The posterior that a client works on: the newest, unless it fetched one a while ago."""
-    if isinstance(settings, PviRecords) and not settings.fetches:
-        return state.prior + state.factors[client]
-    return state.fetched[client] if settings.schedule == "asynchronous" else state.posterior
+    return state.fetched[client] if schedule == "asynchronous" else state.posterior
 
 
 def apply(state: State, who: jax.Array, changes: jax.Array, noise: jax.Array | float = 0.0) -> State:

@@ -12,15 +12,16 @@ import jax.numpy as jnp
 import optax
 
 from dpinfer.accounting.events import Event, Repeat
+from dpinfer.errors import InputError
 from dpinfer.inference.base import Algorithm
+from dpinfer.inference.names import OptimiserName
 from dpinfer.inference.optimisers import OPTIMISERS
 from dpinfer.mechanism.base import Mechanism
 from dpinfer.models.base import Model
 from dpinfer.models.gan import Moments, generator_of, score
 from dpinfer.sampling.base import Batch, take
-from dpinfer.sampling.named import sampler_of
-from dpinfer.settings.cell import Gan
-from dpinfer.settings.model import Gan as GanModel
+from dpinfer.sampling.by_name import sampler_of
+from dpinfer.sampling.names import SamplerName
 from dpinfer.tree import normal_like
 from dpinfer.types import Key, Records, Tree
 
@@ -48,46 +49,76 @@ class Randomness(NamedTuple):
     noise: Tree
 
 
-def build(settings: Gan, model: Model, mechanism: Mechanism, num_records: int) -> Algorithm:
-    """Build the game with the sampler and the optimiser of the settings, the same for both players."""
-    assert isinstance(settings.model, GanModel)
-    assert model.network is not None
-    latent, critic, generator = settings.model.latent, model.network, generator_of(settings.model)
-    sampler = sampler_of(settings.sampler, num_records, settings.expected_batch, settings.num_steps)
-    optimiser = OPTIMISERS[settings.optimiser](settings.learning_rate)
+def build(
+    model: Model,
+    mechanism: Mechanism,
+    num_records: int,
+    *,
+    image: tuple[int, ...],
+    latent: int,
+    generator: tuple[int, ...],
+    expected_batch: int,
+    num_steps: int,
+    sampler: SamplerName = "poisson",
+    optimiser: OptimiserName = "adam",
+    learning_rate: float = 1e-3,
+) -> Algorithm:
+    """Build the game, with the same optimiser for both players.
+
+    Args:
+        model: The discriminator, of `dpinfer.models.gan`.
+        mechanism: Releases sums of gradients.
+        num_records: Number of all records, which is public.
+        image: Height and width of an image, as in the model.
+        latent: Numbers in the code of an image, as in the model.
+        generator: Widths of the generator's hidden layers, as in the model.
+        expected_batch: Expected number of records in a batch.
+        num_steps: Steps of a run.
+        sampler: How batches are drawn.
+        optimiser: One of `OPTIMISERS`.
+        learning_rate: Its step size.
+
+    Raises:
+        InputError: The model has no network that could judge images.
+    """
+    if model.network is None:
+        raise InputError("the model has no network, but a generative adversarial network needs a discriminator")
+    critic, generating = model.network, generator_of(image, latent, generator)
+    batches = sampler_of(sampler, num_records, expected_batch, num_steps)
+    descent = OPTIMISERS[optimiser](learning_rate)
 
     def init(key: Key, records: Records) -> State:
         key_generator, key_critic = jax.random.split(key)
-        parameters, moments = generator.init(key_generator)
+        parameters, moments = generating.init(key_generator)
         judging = model.init(key_critic, records)
-        generating = Player(parameters, optimiser.init(parameters))
-        return State(generating, Player(judging, optimiser.init(judging)), moments)
+        player = Player(parameters, descent.init(parameters))
+        return State(player, Player(judging, descent.init(judging)), moments)
 
     def random(key: Key, state: State) -> Randomness:
         key_batch, key_codes, key_noise = jax.random.split(key, 3)
-        batch = sampler.draw(key_batch)
-        codes = normal_like(key_codes, jax.ShapeDtypeStruct((settings.expected_batch, latent), jnp.float32))
+        batch = batches.draw(key_batch)
+        codes = normal_like(key_codes, jax.ShapeDtypeStruct((expected_batch, latent), jnp.float32))
         return Randomness(batch, codes, mechanism.random(key_noise, state.discriminator.parameters))
 
     def update(drawn: Randomness, state: State, records: Records) -> tuple[State, tuple[()]]:
         # As many images as a batch has records on average, not as this one has: that number is not public.
         def fooled(parameters: Tree) -> tuple[jax.Array, tuple[jax.Array, Moments]]:
-            images, moments = generator.train(parameters, state.moments, drawn.codes)
+            images, moments = generating.train(parameters, state.moments, drawn.codes)
             logits = score(critic.apply(state.discriminator.parameters), list(critic.layers), images)
             return jax.nn.softplus(-logits).mean(), (images, moments)
 
         gradient, (images, moments) = jax.grad(fooled, has_aux=True)(state.generator.parameters)
         # A larger batch has several records beside the same image.
-        beside = jnp.arange(drawn.batch.mask.shape[0]) % settings.expected_batch
+        beside = jnp.arange(drawn.batch.mask.shape[0]) % expected_batch
         examples = {**take(records, drawn.batch), "fake": jax.lax.stop_gradient(images)[beside]}
         released = mechanism.release(
             drawn.noise, critic, state.discriminator.parameters, examples, drawn.batch.mask
         )
-        mean = jax.tree.map(lambda leaf: leaf / sampler.expected, released)
+        mean = jax.tree.map(lambda leaf: leaf / batches.expected, released)
         return State(moved(state.generator, gradient), moved(state.discriminator, mean), moments), ()
 
     def moved(player: Player, gradient: Tree) -> Player:
-        change, memory = optimiser.update(gradient, player.optimiser, player.parameters)
+        change, memory = descent.update(gradient, player.optimiser, player.parameters)
         return Player(optax.apply_updates(player.parameters, change), memory)
 
     def draw(key: Key, state: State) -> Tree:
@@ -95,6 +126,6 @@ def build(settings: Gan, model: Model, mechanism: Mechanism, num_records: int) -
         return {"generator": state.generator.parameters, "moments": state.moments}
 
     def event(num_steps: int) -> Event:
-        return Repeat(event=sampler.event(mechanism.event), count=num_steps)
+        return Repeat(event=batches.event(mechanism.event), count=num_steps)
 
     return Algorithm(init, random, update, draw, event)

@@ -1,4 +1,4 @@
-"""Optimisers by the names used in settings: what they see of the data is the released gradient alone."""
+"""Optimisers by name: what they see of the data is the released gradient alone."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -9,8 +9,9 @@ import optax
 
 from dpinfer.errors import InputError
 from dpinfer.inference import adagrad
+from dpinfer.inference.names import OptimiserName
 
-OPTIMISERS: dict[str, Callable[[float], optax.GradientTransformation]] = {
+OPTIMISERS: dict[OptimiserName, Callable[[float], optax.GradientTransformation]] = {
     "adam": optax.adam,
     "adam_half": partial(optax.adam, b1=0.5),
     "adagrad": optax.adagrad,
@@ -22,7 +23,7 @@ OPTIMISERS: dict[str, Callable[[float], optax.GradientTransformation]] = {
 
 
 def by_block(
-    name: str, learning_rate: float, block_rates: Mapping[str, float]
+    name: OptimiserName, learning_rate: float, block_rates: Mapping[str, float]
 ) -> optax.GradientTransformationExtraArgs:
     """An optimiser whose steps on single blocks of parameters have other sizes.
 

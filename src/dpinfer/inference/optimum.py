@@ -8,12 +8,12 @@ import jax.numpy as jnp
 import optax
 
 from dpinfer.inference.free_energy import gaussian_of, guide_of, loss_of, units
+from dpinfer.inference.names import Optimum
 from dpinfer.inference.natural import Gaussian, natural, read, together
 from dpinfer.mechanism.per_example import plain_sum
 from dpinfer.models.base import Model
 from dpinfer.sampling.base import take
 from dpinfer.sampling.shards import whole_shard
-from dpinfer.settings.pvi import PviClients
 from dpinfer.types import Key, Records
 
 Best = Callable[[jax.Array, jax.Array, jax.Array, jax.Array, Any, Records], jax.Array]
@@ -31,10 +31,20 @@ class Local(NamedTuple):
     best: Best
 
 
-def build(settings: PviClients, model: Model, sizes: tuple[int, ...]) -> Local:
-    """Choose the way of the settings."""
-    if settings.optimum == "gradient":
-        return _by_gradient(settings, model, sizes)
+def build(
+    model: Model, sizes: tuple[int, ...], *, optimum: Optimum, local_steps: int, learning_rate: float
+) -> Local:
+    """Choose the way.
+
+    Args:
+        model: Conjugate, unless the optimum is found by its gradient.
+        sizes: Records of each client.
+        optimum: The way.
+        local_steps: Steps of the gradient ascent.
+        learning_rate: Its step size, by Adam.
+    """
+    if optimum == "gradient":
+        return _by_gradient(model, sizes, local_steps, learning_rate)
     shard = whole_shard(sizes)
 
     def best(
@@ -43,7 +53,7 @@ def build(settings: PviClients, model: Model, sizes: tuple[int, ...]) -> Local:
         del prior, unit
         cavity = fetched - factor
         likelihood = together(model, take(records, batch := shard(client)), batch.mask)
-        if settings.optimum == "natural":
+        if optimum == "natural":
             # Eq. 4.12. Its mean is that of no free energy's optimum where inputs are correlated.
             return cavity + jnp.stack([likelihood.shift, jnp.diag(likelihood.curvature)])
         precision = jnp.diag(cavity[1]) + likelihood.curvature
@@ -53,13 +63,13 @@ def build(settings: PviClients, model: Model, sizes: tuple[int, ...]) -> Local:
     return Local(lambda *_: (), best)
 
 
-def _by_gradient(settings: PviClients, model: Model, sizes: tuple[int, ...]) -> Local:
+def _by_gradient(model: Model, sizes: tuple[int, ...], local_steps: int, learning_rate: float) -> Local:
     """Ascend the free energy by Adam on all of the client's records."""
-    shard, optimiser = whole_shard(sizes), optax.adam(settings.learning_rate)
+    shard, optimiser = whole_shard(sizes), optax.adam(learning_rate)
     counts = jnp.asarray(sizes, jnp.float32)
 
     def random(key: Key, reports: int, dimension: int) -> Any:
-        return units(key, model, (reports, settings.local_steps, max(sizes), dimension))
+        return units(key, model, (reports, local_steps, max(sizes), dimension))
 
     def best(
         client: jax.Array, fetched: jax.Array, factor: jax.Array, prior: jax.Array, unit: Any, records: Records
@@ -77,7 +87,7 @@ def _by_gradient(settings: PviClients, model: Model, sizes: tuple[int, ...]) -> 
 
         guide = guide_of(read(fetched, prior))
         start = (guide, optimiser.init(guide))
-        (guide, _), _ = jax.lax.scan(ascend, start, unit, length=settings.local_steps)
+        (guide, _), _ = jax.lax.scan(ascend, start, unit, length=local_steps)
         return natural(gaussian_of(guide))
 
     return Local(random, best)

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from dpinfer.settings.chain import Metropolised
+from dpinfer.errors import InputError
+from dpinfer.inference.names import ProposalName
 from dpinfer.tree import normal_like
 from dpinfer.types import Key, Tree
 
@@ -26,14 +27,19 @@ class Proposal(NamedTuple):
     reach: float
 
 
-def proposal_of(settings: Metropolised) -> Proposal:
-    """The proposal of the settings."""
-    if settings.proposal == "ball":
-        assert settings.proposal_radius is not None
-        radius = settings.proposal_radius
-        return Proposal(_with_whole_numbers(lambda key, tree: _in_ball(key, tree, radius)), radius)
-    assert settings.proposal_variance is not None
-    deviation = jnp.sqrt(settings.proposal_variance)
+def proposal_of(name: ProposalName, variance: float | None, radius: float | None) -> Proposal:
+    """A normal move of that variance, or one from the ball of that radius.
+
+    Raises:
+        InputError: Its size is not given.
+    """
+    size = radius if name == "ball" else variance
+    if size is None:
+        wanted = "proposal_radius" if name == "ball" else "proposal_variance"
+        raise InputError(f"{wanted} should be given for the proposal {name}")
+    if name == "ball":
+        return Proposal(_with_whole_numbers(lambda key, tree: _in_ball(key, tree, size)), size)
+    deviation = jnp.sqrt(size)
 
     def gaussian(key: Key, tree: Tree) -> Tree:
         return jax.tree.map(lambda unit: deviation * unit, normal_like(key, tree))

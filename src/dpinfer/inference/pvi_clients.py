@@ -9,7 +9,11 @@ A client's change in natural parameters is clipped as a whole, and noise is adde
   all factors are now and then reset to equal shares of the posterior, which is public.
 
 All clients take part in every round that is theirs, so nothing is gained by sampling; the number of clients is
-public, and a neighbour has one client's records exchanged for none (add-remove) or for others (replace-one).
+public, and a neighbour has one client's records exchanged for none (add-remove) or for others (replace-one). A
+client without records is not silent, which would be seen, but has nothing to say: its change is zero, whatever its
+factor, and its noise is added as ever. So a client with records differs from one without by at most one clip, and
+from one with other records by at most two.
+
 Without privacy nothing is clipped and no noise added, which is partitioned variational inference itself.
 """
 
@@ -20,13 +24,14 @@ import jax
 import jax.numpy as jnp
 
 from dpinfer.accounting.events import Event, Gaussian, Repeat
-from dpinfer.inference import federation, optimum
+from dpinfer.inference import federation
+from dpinfer.inference import optimum as optima
 from dpinfer.inference.base import Algorithm
-from dpinfer.inference.federation import State
+from dpinfer.inference.federation import State, Turns
+from dpinfer.inference.names import NoiseAt, Optimum, Schedule
 from dpinfer.inference.natural import prior_of
 from dpinfer.mechanism.base import Mechanism
 from dpinfer.models.base import Model
-from dpinfer.settings.pvi import PviClients
 from dpinfer.tree import normal_like
 from dpinfer.types import Key, Records
 
@@ -45,19 +50,57 @@ class Randomness(NamedTuple):
     server: jax.Array
 
 
-def build(settings: PviClients, model: Model, mechanism: Mechanism, num_records: int) -> Algorithm:
-    """Build the algorithm for the shards of the settings' data."""
-    sizes = federation.sizes_of(settings.data, num_records)
+def build(
+    model: Model,
+    mechanism: Mechanism,
+    num_records: int,
+    *,
+    sizes: tuple[int, ...],
+    num_steps: int,
+    clip: float,
+    noise_at: NoiseAt = "client",
+    reset_every: int | None = None,
+    optimum: Optimum = "natural",
+    local_steps: int = 100,
+    learning_rate: float = 0.05,
+    schedule: Schedule = "synchronous",
+    delay: float = 1.0,
+    schedule_seed: int = 0,
+    damping: float = 1.0,
+) -> Algorithm:
+    """Build the algorithm.
+
+    Args:
+        model: What is learnt, with a Gaussian prior.
+        mechanism: Says how much noise is added, if any.
+        num_records: Number of the records of all clients, which stand one client after the other.
+        sizes: How many records each client has, which is public.
+        num_steps: Rounds of a run.
+        clip: Largest norm of one client's change in natural parameters, where private.
+        noise_at: Who adds noise.
+        reset_every: Rounds after which all factors are reset to equal shares; never if None.
+        optimum: How a client finds its best posterior.
+        local_steps: Steps of the gradient ascent.
+        learning_rate: Step size of the gradient ascent, by Adam.
+        schedule: Who reports in a round.
+        delay: Mean number of rounds that a client misses, where it is asynchronous.
+        schedule_seed: Seed of the delays.
+        damping: Share of a client's change that is applied.
+    """
+    federation.require_all(sizes, num_records)
     clients = len(sizes)
-    schedule = federation.reporters(federation.turns(settings, clients, settings.num_steps))
-    reports = schedule.shape[1]
-    local = optimum.build(settings, model, sizes)
+    taking = Turns(schedule, delay, schedule_seed)
+    reporting = federation.reporters(federation.turns(taking, clients, num_steps))
+    reports = reporting.shape[1]
+    has_records = jnp.asarray(sizes) > 0
+    local = optima.build(model, sizes, optimum=optimum, local_steps=local_steps, learning_rate=learning_rate)
     release = mechanism.event
+    given = federation.noise_of(release)
     # Without privacy: no bound, no noise.
-    clip, noise = (settings.clip, release.noise_multiplier) if isinstance(release, Gaussian) else (math.inf, 0.0)
-    share = noise / math.sqrt(clients) if settings.noise_at == "shared" else noise
-    scale = 0.0 if noise == 0.0 else share * clip
-    of_client, of_server = (0.0, scale) if settings.noise_at == "server" else (scale, 0.0)
+    bound, noise = (math.inf, 0.0) if given is None else (clip, given)
+    share = noise / math.sqrt(clients) if noise_at == "shared" else noise
+    scale = 0.0 if noise == 0.0 else share * bound
+    of_client, of_server = (0.0, scale) if noise_at == "server" else (scale, 0.0)
 
     def init(key: Key, records: Records) -> State:
         dimension = model.init(key, records).shape[0]
@@ -73,20 +116,21 @@ def build(settings: PviClients, model: Model, mechanism: Mechanism, num_records:
         return Randomness(local.random(key_unit, reports, shape[-1]), on_clients, on_server)
 
     def update(drawn: Randomness, state: State, records: Records) -> tuple[State, tuple[()]]:
-        who = schedule[state.round]
+        who = reporting[state.round]
 
         def report(client: jax.Array, unit: Any, own: jax.Array) -> jax.Array:
-            fetched = federation.view(settings, state, client)
+            fetched = federation.view(schedule, state, client)
             best = local.best(client, fetched, state.factors[client], state.prior, unit, records)
-            return clipped(best - fetched, clip) + of_client * own
+            change = jnp.where(has_records[client], clipped(best - fetched, bound), 0.0)
+            return change + of_client * own
 
-        changes = settings.damping * jax.vmap(report)(who, drawn.unit, drawn.clients)
-        after = federation.apply(state, who, changes, settings.damping * of_server * drawn.server)
-        return _reset(after, settings.reset_every), ()
+        changes = damping * jax.vmap(report)(who, drawn.unit, drawn.clients)
+        after = federation.apply(state, who, changes, damping * of_server * drawn.server)
+        return _reset(after, reset_every), ()
 
     def event(num_steps: int) -> Event:
-        one = Gaussian(noise_multiplier=share) if isinstance(release, Gaussian) else release
-        taken = federation.turns(settings, clients, num_steps).sum(axis=0)
+        one = release if given is None else Gaussian(noise_multiplier=share)
+        taken = federation.turns(taking, clients, num_steps).sum(axis=0)
         return federation.of_all(tuple(Repeat(event=one, count=int(count)) for count in taken))
 
     return Algorithm(init, random, update, federation.draw, event, federation.keep)

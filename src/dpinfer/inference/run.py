@@ -14,8 +14,9 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
+from dpinfer.accounting.events import Compose
 from dpinfer.errors import InputError
-from dpinfer.inference.base import Algorithm
+from dpinfer.inference.base import Algorithm, Spender
 from dpinfer.inference.checkpoint import Checkpoint
 from dpinfer.inference.compiled import over_seeds, spread
 from dpinfer.types import Key, Records
@@ -53,11 +54,12 @@ def run(
     checkpoint: Checkpoint | None = None,
     progress: bool = False,
     note: Note | None = None,
+    budget: Spender | None = None,
 ) -> Run:
     """Run an algorithm once; see `run_seeds`."""
     done = run_seeds(
-        algorithm, key[None], records, num_steps,
-        record=record, record_every=record_every, checkpoint=checkpoint, progress=progress, note=note,
+        algorithm, key[None], records, num_steps, record=record, record_every=record_every,
+        checkpoint=checkpoint, progress=progress, note=note, budget=budget,
     )  # fmt: skip
     return Run(*jax.tree.map(lambda leaf: leaf[0], tuple(done)))
 
@@ -73,6 +75,7 @@ def run_seeds(
     checkpoint: Checkpoint | None = None,
     progress: bool = False,
     note: Note | None = None,
+    budget: Spender | None = None,
 ) -> Run:
     """Run all repetitions in one compiled program, spread over all devices that JAX sees.
 
@@ -86,6 +89,8 @@ def run_seeds(
         checkpoint: Where to write the state now and then, and to go on from.
         progress: Whether to show a progress bar on standard error.
         note: `steps done -> text` to show at its end, such as what they cost.
+        budget: What all repetitions are paid from before the first step; a run that goes on from a checkpoint has
+            been paid for if the budget has it booked.
     """
     if (record is None) != (record_every is None):
         raise InputError("record and record_every should be given together")
@@ -98,6 +103,10 @@ def run_seeds(
     if checkpoint is not None and (kept := checkpoint.read(states)) is not None:
         done, traces = kept.done, kept.traces
         states = jax.tree.map(lambda leaf, like: jax.device_put(leaf, like.sharding), kept.states, states)
+    if budget is not None:
+        event = Compose((algorithm.event(num_steps),) * keys.shape[0])
+        if not (done and budget.holds(event)):
+            budget.spend(event, f"{num_steps} steps of {keys.shape[0]} repetitions")
     with tqdm(total=num_steps, initial=done, unit="step", disable=not progress, mininterval=1) as bar:
         while done < num_steps:
             # Waiting for every chunk: JAX would else hand out all of them at once, and the bar would tell nothing.

@@ -18,11 +18,12 @@ import optax
 
 from dpinfer.accounting.events import Event, Repeat
 from dpinfer.inference.base import Algorithm
+from dpinfer.inference.names import StepSizes
 from dpinfer.mechanism.base import Mechanism
 from dpinfer.models.base import Model
 from dpinfer.sampling.base import Batch, take
-from dpinfer.sampling.named import sampler_of
-from dpinfer.settings.sgld import Sgld
+from dpinfer.sampling.by_name import sampler_of
+from dpinfer.sampling.names import SamplerName
 from dpinfer.tree import normal_like
 from dpinfer.types import Key, Records, Tree
 
@@ -44,19 +45,44 @@ class Randomness(NamedTuple):
     rest: Tree
 
 
-def build(settings: Sgld, model: Model, mechanism: Mechanism, num_records: int) -> Algorithm:
-    """Build the dynamics with the sampler, the schedule and the ball of the settings."""
-    sampler = sampler_of(settings.sampler, num_records, settings.expected_batch, settings.num_steps)
-    scale = num_records / sampler.expected
+def build(
+    model: Model,
+    mechanism: Mechanism,
+    num_records: int,
+    *,
+    expected_batch: int,
+    num_steps: int,
+    step_size: float,
+    sampler: SamplerName = "poisson",
+    schedule: StepSizes = "constant",
+    radius: float | None = None,
+    samples: int = 100,
+) -> Algorithm:
+    """Build the dynamics.
+
+    Args:
+        model: What is learnt.
+        mechanism: Releases sums of gradients.
+        num_records: Number of all records, which is public.
+        expected_batch: Expected number of records in a batch.
+        num_steps: Steps of a run.
+        sampler: How batches are drawn.
+        step_size: Step size on the gradient of all records.
+        schedule: How step sizes change.
+        radius: Norm beyond which the position is projected back; none by default.
+        samples: How many of the last positions are the posterior.
+    """
+    batches = sampler_of(sampler, num_records, expected_batch, num_steps)
+    scale = num_records / batches.expected
 
     def init(key: Key, records: Records) -> State:
         start = model.init(key, records)
-        ring = jax.tree.map(lambda leaf: jnp.repeat(leaf[None], settings.samples, axis=0), start)
+        ring = jax.tree.map(lambda leaf: jnp.repeat(leaf[None], samples, axis=0), start)
         return State(start, jnp.zeros((), jnp.int32), ring)
 
     def random(key: Key, state: State) -> Randomness:
         key_batch, key_local, key_noise, key_rest = jax.random.split(key, 4)
-        batch = sampler.draw(key_batch)
+        batch = batches.draw(key_batch)
         local = model.local(key_local, batch.mask.shape[0])
         noise, rest = mechanism.random(key_noise, state.position), normal_like(key_rest, state.position)
         return Randomness(batch, local, noise, rest)
@@ -65,32 +91,26 @@ def build(settings: Sgld, model: Model, mechanism: Mechanism, num_records: int) 
         examples = {**take(records, drawn.batch), **drawn.local}
         released = mechanism.release(drawn.noise, model.log_likelihood, state.position, examples, drawn.batch.mask)
         prior = jax.grad(model.log_prior)(state.position)
-        eta = _step_size(settings, state.taken)
+        eta = step_size if schedule == "constant" else jnp.maximum(1 / (state.taken + 1), step_size)
         # What the mechanism's noise on the sum has become falls short of eta by this, if at all.
         missing = jnp.sqrt(jnp.maximum(eta - (eta * scale * mechanism.noise_std) ** 2, 0.0))
         moved = jax.tree.map(
             lambda w, likely, before, unit: w + eta * (scale * likely + before) + missing * unit,
             state.position, released, prior, drawn.rest,
         )  # fmt: skip
-        position = moved if settings.radius is None else _project(moved, settings.radius)
-        place = state.taken % settings.samples
+        position = moved if radius is None else _project(moved, radius)
+        place = state.taken % samples
         ring = jax.tree.map(lambda kept, leaf: kept.at[place].set(leaf), state.ring, position)
         return State(position, state.taken + 1, ring), ()
 
     def draw(key: Key, state: State) -> Tree:
-        chosen = jax.random.randint(key, (), 0, settings.samples)
+        chosen = jax.random.randint(key, (), 0, samples)
         return jax.tree.map(lambda leaf: leaf[chosen], state.ring)
 
     def event(num_steps: int) -> Event:
-        return Repeat(event=sampler.event(mechanism.event), count=num_steps)
+        return Repeat(event=batches.event(mechanism.event), count=num_steps)
 
     return Algorithm(init, random, update, draw, event)
-
-
-def _step_size(settings: Sgld, count: jax.Array) -> jax.Array | float:
-    if settings.schedule == "constant":
-        return settings.step_size
-    return jnp.maximum(1 / (count + 1), settings.step_size)
 
 
 def _project(position: Tree, radius: float) -> Tree:

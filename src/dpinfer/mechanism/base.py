@@ -21,9 +21,11 @@ class Mechanism(NamedTuple):
             every leaf of examples has a leading axis, and masked-out examples count nothing.
         event: What one release on all records tells about them.
         noise_std: Standard deviation of the noise on every coordinate of the sum.
+        numbers: What sum and noise are made of, in words for a reader of the ledger.
     """
 
     random: Callable[[Key, Tree], Tree]
     release: Callable[[Tree, Loss, Tree, Tree, jax.Array], Tree]
     event: Event
     noise_std: float | jax.Array = 0.0
+    numbers: str = "floating-point numbers, whose last bits no proof covers: for trials alone"

@@ -12,6 +12,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from dpinfer.models.layers import Network
 from dpinfer.types import Tree
@@ -24,15 +25,29 @@ def clipped_sum(
 
     Guarantee: that of `per_example.clipped_sum`, to which it is equal up to rounding.
     """
-    inputs, signals = jax.tree.map(partial(of_counted, counted=mask), _tapped(network, parameters, examples))
-    factors = {name: layer.factors(inputs[name], signals[name]) for name, layer in network.layers.items()}
-    squared = sum(_squared_norm(a, g) + _bias_norm(signals[name]) for name, (a, g) in factors.items())
+    tapped = _tapped(network, parameters, examples)
+    squared = _squared_norms(network, *jax.tree.map(partial(of_counted, counted=mask), tapped))
+    counted = mask & jnp.isfinite(squared)
+    inputs, signals = jax.tree.map(partial(of_counted, counted=counted), tapped)
     # Dividing by the larger of both keeps a zero gradient zero.
-    weights = jnp.where(mask, clip / jnp.maximum(jnp.sqrt(squared), clip), 0.0)
+    weights = jnp.where(counted, clip / jnp.maximum(jnp.sqrt(squared), clip), 0.0)
+    factors = _factors(network, inputs, signals)
     return {
         name: {"w": _weighted_sum(a, g, weights), "b": _weighted_bias(signals[name], weights)}
         for name, (a, g) in factors.items()
     }
+
+
+def _factors(network: Network, inputs: dict[str, Any], signals: dict[str, Any]) -> dict[str, Any]:
+    return {name: layer.factors(inputs[name], signals[name]) for name, layer in network.layers.items()}
+
+
+def _squared_norms(network: Network, inputs: dict[str, Any], signals: dict[str, Any]) -> jax.Array:
+    """(batch,) squared norms of gradients over all layers, none of them too small."""
+    factors = _factors(network, inputs, signals)
+    return sum(
+        (_squared_norm(a, g) + _bias_norm(signals[name]) for name, (a, g) in factors.items()), jnp.zeros(())
+    )
 
 
 def of_counted(leaf: jax.Array, counted: jax.Array) -> jax.Array:
@@ -70,14 +85,25 @@ def _tapped(network: Network, parameters: Tree, examples: Tree) -> tuple[dict[st
 
 
 def _squared_norm(a: jax.Array, g: jax.Array) -> jax.Array:
-    """(batch,) squared norms of a_i^T g_i, by Gram matrices of positions or by the products: what is smaller."""
+    """(batch,) squared norms of a_i^T g_i, by Gram matrices of positions or by the products: what is smaller.
+
+    What positions contribute may cancel, of which rounding leaves a rest. With S = sum_p |a_p| |g_p|, half an
+    ulp u and any order of summation, the Gram form errs by at most (fan_in + fan_out + 2 positions + 2) u S^2, and
+    a norm by the products by positions u S: that is added, so that no norm is too small.
+    """
     _, positions, fan_in = a.shape
     if positions == 1:
         return jnp.square(a).sum((1, 2)) * jnp.square(g).sum((1, 2))
+    half_ulp = float(np.finfo(a.dtype).eps) / 2
+    contributed = (jnp.linalg.norm(a, axis=2) * jnp.linalg.norm(g, axis=2)).sum(1)
     if positions**2 <= fan_in * g.shape[2]:
-        grams = jnp.einsum("ipk,iqk->ipq", a, a) * jnp.einsum("ipc,iqc->ipq", g, g)
-        return grams.sum((1, 2))
-    return jnp.square(jnp.einsum("ipk,ipc->ikc", a, g)).sum((1, 2))
+        grams = jnp.einsum("ipk,iqk->ipq", a, a), jnp.einsum("ipc,iqc->ipq", g, g)
+        # In two rounds, whose rounding adds up to less than that of one.
+        total = jnp.einsum("ipq,ipq->ip", *grams).sum(1)
+        error = (fan_in + g.shape[2] + 2 * positions + 2) * half_ulp * jnp.square(contributed)
+        return jnp.maximum(total, 0) + error
+    norms = jnp.sqrt(jnp.square(jnp.einsum("ipk,ipc->ikc", a, g)).sum((1, 2)))
+    return jnp.square(norms + positions * half_ulp * contributed)
 
 
 def _bias_norm(signal: jax.Array) -> jax.Array:

@@ -5,10 +5,10 @@ import math
 import jax
 import jax.numpy as jnp
 
-from dpinfer.accounting.events import Gaussian, NonPrivate
+from dpinfer.accounting.events import Gaussian
 from dpinfer.errors import InputError
 from dpinfer.mechanism.base import Mechanism
-from dpinfer.mechanism.per_example import clipped_sum, plain_sum
+from dpinfer.mechanism.per_example import clipped_sum
 from dpinfer.tree import normal_like
 from dpinfer.types import Loss, Tree
 
@@ -28,31 +28,29 @@ def gaussian(
         examples_per_record: Where a record comes as several examples, as with several draws for each, how many:
             each is clipped to `clip` over this, so that their sum respects `clip`.
     """
-    if not 0 < clip < math.inf:
-        raise InputError(f"the clip is {clip}, but should be positive and finite")
+    require_clip(clip)
     # Arrays, which the loop passes to its program as arguments: other values need no other program.
     bound, scale = jnp.asarray(clip / examples_per_record), jnp.asarray(noise_multiplier * clip)
 
     def release(noise: Tree, loss: Loss, parameters: Tree, examples: Tree, mask: jax.Array) -> Tree:
         total = clipped_sum(loss, parameters, examples, mask, bound, micro_batch)
-        return _noisy(total, noise, scale)
+        return noisy(total, noise, scale)
 
     return Mechanism(normal_like, release, Gaussian(noise_multiplier=noise_multiplier), scale)
 
 
-def unclipped(bound: float, noise_multiplier: float) -> Mechanism:
-    """Add the noise of `gaussian` to a sum of gradients that are taken to be within `bound`, but not clipped.
-
-    Nothing is guaranteed: a gradient may be larger. DP-SGLD is run so in the code of DPVI.
-    """
-    scale = jnp.asarray(noise_multiplier * bound)
-
-    def release(noise: Tree, loss: Loss, parameters: Tree, examples: Tree, mask: jax.Array) -> Tree:
-        return _noisy(plain_sum(loss, parameters, examples, mask), noise, scale)
-
-    reason = "gradients are not clipped, so that noise in units of a bound hides nobody whose gradient exceeds it"
-    return Mechanism(normal_like, release, NonPrivate(reason=reason), scale)
+LEAST_CLIP = 1e-12
+"""Squares of much shorter gradients are zero in 32 bits, so that nothing would be clipped."""
 
 
-def _noisy(total: Tree, noise: Tree, scale: jax.Array) -> Tree:
+def require_clip(clip: float) -> None:
+    """Refuse a clip to which gradients cannot be scaled down."""
+    if not 0 < clip < math.inf:
+        raise InputError(f"the clip is {clip}, but should be positive and finite")
+    if clip < LEAST_CLIP:
+        raise InputError(f"the clip is {clip}, but below {LEAST_CLIP:g} it cannot be enforced in 32-bit numbers")
+
+
+def noisy(total: Tree, noise: Tree, scale: jax.Array) -> Tree:
+    """Add unit noise times its standard deviation to a sum."""
     return jax.tree.map(lambda value, unit: value + scale.astype(value.dtype) * unit, total, noise)

@@ -38,7 +38,7 @@ def clipped_sum(
     """Sum the gradients of the loss over examples, each scaled down to joint L2 norm `clip` over all leaves.
 
     Guarantee: adding or removing one example, or flipping its mask, moves the result by at most `clip` in L2 norm,
-    up to rounding. A gradient that is not finite makes the result not finite.
+    up to rounding. A gradient that is not finite counts as zero, so that no example can stop a run.
 
     Args:
         loss: Scalar function of parameters and one example.
@@ -63,19 +63,29 @@ def by_vmap(
     mask: jax.Array,
     clip: float | jax.Array,
     micro_batch: int | None = None,
+    grid: float | None = None,
 ) -> Tree:
-    """The same for any loss, by gradients that are taken one by one."""
+    """The same for any loss, by gradients that are taken one by one.
+
+    With a `grid`, a power of two, every clipped gradient is rounded to multiples of it, and the result is their
+    exact sum, in 32-bit integers that count the multiples.
+    """
 
     def chunk(part: Tree, counted: jax.Array) -> Tree:
         gradients = jax.vmap(jax.grad(loss), in_axes=(None, 0))(parameters, part)
         norms = jax.vmap(optax.tree.norm)(gradients)
+        counted = counted & jnp.isfinite(norms)
         # Dividing by the larger of both keeps a zero gradient zero, where clip / norm would give 0 * inf.
         weights = jnp.where(counted, clip / jnp.maximum(norms, clip), 0.0)
-        # A product with weights, not a sum over scaled gradients: XLA is many times slower at the latter on CPUs.
-        return jax.tree.map(
-            lambda leaf: jnp.tensordot(weights.astype(leaf.dtype), bookkeeping.of_counted(leaf, counted), axes=1),
-            gradients,
-        )
+        return jax.tree.map(lambda leaf: added(weights, bookkeeping.of_counted(leaf, counted)), gradients)
+
+    def added(weights: jax.Array, leaf: jax.Array) -> jax.Array:
+        weights = weights.astype(leaf.dtype)
+        if grid is None:
+            # A product with weights, not a sum over scaled gradients: at those XLA is many times slower on CPUs.
+            return jnp.tensordot(weights, leaf, axes=1)
+        scaled = leaf * (weights / grid).reshape(-1, *(1,) * (leaf.ndim - 1))
+        return jnp.rint(scaled).astype(jnp.int32).sum(0, dtype=jnp.int32)
 
     size = mask.shape[0]
     micro_batch = micro_batch or _fitting(parameters, size)
@@ -94,7 +104,9 @@ def by_vmap(
     def add(total: Tree, part: tuple[Tree, jax.Array]) -> tuple[Tree, None]:
         return jax.tree.map(jnp.add, total, chunk(*part)), None
 
-    return jax.lax.scan(add, jax.tree.map(jnp.zeros_like, parameters), (folded, counted))[0]
+    like = jax.eval_shape(chunk, *jax.tree.map(lambda leaf: leaf[0], (folded, counted)))
+    nothing = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), like)
+    return jax.lax.scan(add, nothing, (folded, counted))[0]
 
 
 def _fitting(parameters: Tree, size: int) -> int:

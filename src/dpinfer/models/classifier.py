@@ -12,17 +12,32 @@ import jax.numpy as jnp
 
 from dpinfer.models.base import Model, no_prior
 from dpinfer.models.layers import Apply, Convolution, Dense, Network, largest, torch_init
-from dpinfer.settings.model import Classifier
+from dpinfer.models.names import Layers, Pixels
 from dpinfer.types import Key, Records, Tree
 
 CHANNELS = (16, 32)
 Logits = Callable[[Apply, jax.Array], jax.Array]
 
 
-def build(settings: Classifier) -> Model:
-    """Build the model for records with `x`, bytes of an image, and `y`, its class."""
-    layers, logits = parts_of(settings)
-    scaled = SCALES[settings.pixels]
+def build(
+    *,
+    layers: Layers = "dense",
+    image: tuple[int, ...] = (28, 28),
+    pixels: Pixels = "centred",
+    hidden: int = 1000,
+    classes: int = 10,
+) -> Model:
+    """Build the model for records with `x`, bytes of an image, and `y`, its class.
+
+    Args:
+        layers: What it is made of.
+        image: Height and width of an image.
+        pixels: What bytes become; see `Pixels`.
+        hidden: Width of the hidden layer, where it is dense.
+        classes: Number of classes.
+    """
+    by_name, logits = parts_of(layers, image, hidden, classes)
+    scaled = SCALES[pixels]
 
     def losses(apply: Apply, examples: Records) -> jax.Array:
         """The cross entropy of every record."""
@@ -30,11 +45,11 @@ def build(settings: Classifier) -> Model:
         own = jnp.take_along_axis(found, examples["y"][:, None].astype(int), axis=1)[:, 0]
         return jax.nn.logsumexp(found, axis=1) - own
 
-    network = Network(layers, losses)
+    network = Network(by_name, losses)
 
     def init(key: Key, records: Records) -> Tree:
         del records
-        return torch_init(layers, key)
+        return torch_init(by_name, key)
 
     def log_likelihood(parameters: Tree, record: Records) -> jax.Array:
         return -network(parameters, record)
@@ -47,9 +62,9 @@ def build(settings: Classifier) -> Model:
     return Model(init, no_prior, log_likelihood, predict, network=network)
 
 
-def parts_of(settings: Classifier) -> tuple[dict[str, Any], Logits]:
+def parts_of(layers: Layers, image: tuple[int, ...], hidden: int, classes: int) -> tuple[dict[str, Any], Logits]:
     """The layers by name, and the logits of classes of a batch of scaled images."""
-    return (_dense if settings.layers == "dense" else _convolutional)(settings)
+    return _dense(image, hidden, classes) if layers == "dense" else _convolutional(image, classes)
 
 
 def centred(images: jax.Array) -> jax.Array:
@@ -70,18 +85,18 @@ def features(apply: Apply, images: jax.Array) -> jax.Array:
     return jax.nn.relu(apply("hidden", images.reshape(images.shape[0], -1)))
 
 
-def _dense(settings: Classifier) -> tuple[dict[str, Any], Logits]:
-    pixels = math.prod(settings.image)
-    layers = {"hidden": Dense(pixels, settings.hidden), "logits": Dense(settings.hidden, settings.classes)}
+def _dense(image: tuple[int, ...], hidden: int, classes: int) -> tuple[dict[str, Any], Logits]:
+    pixels = math.prod(image)
+    layers = {"hidden": Dense(pixels, hidden), "logits": Dense(hidden, classes)}
     return layers, lambda apply, images: apply("logits", features(apply, images))
 
 
-def _convolutional(settings: Classifier) -> tuple[dict[str, Any], Logits]:
-    flat = CHANNELS[1] * math.prod(_remaining(side) for side in settings.image)
+def _convolutional(image: tuple[int, ...], classes: int) -> tuple[dict[str, Any], Logits]:
+    flat = CHANNELS[1] * math.prod(_remaining(side) for side in image)
     layers = {
         "first": Convolution(1, CHANNELS[0], kernel=8, padded=False),
         "second": Convolution(*CHANNELS, kernel=4, padded=False),
-        "logits": Dense(flat, settings.classes),
+        "logits": Dense(flat, classes),
     }
 
     def logits(apply: Apply, images: jax.Array) -> jax.Array:

@@ -15,7 +15,6 @@ from dpinfer.errors import InputError
 from dpinfer.models.base import Model, no_prior
 from dpinfer.models.classifier import centred
 from dpinfer.models.layers import Apply, Dense, Network, size_of, torch_init
-from dpinfer.settings.model import Gan
 from dpinfer.tree import normal_like
 from dpinfer.types import Key, Records, Tree
 
@@ -96,9 +95,22 @@ class Generator(NamedTuple):
         return size_of(self.layers) + 2 * sum(self.normalised.values())
 
 
-def build(settings: Gan) -> Model:
-    """Build the model for records with `x`, bytes of an image; what is private of it is the discriminator."""
-    network, generator = discriminator_of(settings), generator_of(settings)
+def build(
+    *,
+    image: tuple[int, ...] = (28, 28),
+    latent: int = 100,
+    generator: tuple[int, ...] = (128, 256, 512, 1024),
+    discriminator: tuple[int, ...] = (512, 256),
+) -> Model:
+    """Build the model for records with `x`, bytes of an image; what is private of it is the discriminator.
+
+    Args:
+        image: Height and width of an image.
+        latent: Numbers in the code of an image.
+        generator: Widths of the generator's hidden layers; all but the first are normalised by batches.
+        discriminator: Widths of the discriminator's hidden layers.
+    """
+    network, generating = discriminator_of(image, discriminator), generator_of(image, latent, generator)
 
     def init(key: Key, records: Records) -> Tree:
         del records
@@ -111,25 +123,25 @@ def build(settings: Gan) -> Model:
     def predict(key: Key, parameters: Tree, records: Records) -> jax.Array:
         """(n, height, width) generated images from -1 to 1, as many as there are records."""
         count = next(iter(records.values())).shape[0]
-        codes = normal_like(key, jax.ShapeDtypeStruct((count, settings.latent), jnp.float32))
-        images = generator.generate(parameters["generator"], parameters["moments"], codes)
-        return images.reshape(count, *settings.image)
+        codes = normal_like(key, jax.ShapeDtypeStruct((count, latent), jnp.float32))
+        images = generating.generate(parameters["generator"], parameters["moments"], codes)
+        return images.reshape(count, *image)
 
     return Model(init, no_prior, log_likelihood, predict, network=network)
 
 
-def generator_of(settings: Gan) -> Generator:
-    """The generator of these settings."""
-    widths = (settings.latent, *settings.generator, math.prod(settings.image))
+def generator_of(image: tuple[int, ...], latent: int, hidden: tuple[int, ...]) -> Generator:
+    """The generator of images from codes of `latent` numbers, with hidden layers of these widths."""
+    widths = (latent, *hidden, math.prod(image))
     layers = {f"layer{n}": Dense(*pair) for n, pair in enumerate(pairwise(widths))}
     # All hidden layers but the first.
-    normalised = {f"layer{n}": width for n, width in enumerate(settings.generator) if n > 0}
+    normalised = {f"layer{n}": width for n, width in enumerate(hidden) if n > 0}
     return Generator(layers, normalised)
 
 
-def discriminator_of(settings: Gan) -> Network:
+def discriminator_of(image: tuple[int, ...], hidden: tuple[int, ...]) -> Network:
     """The discriminator, and the loss of every pair of a record's image `x` and a generated one, `fake`."""
-    widths = (math.prod(settings.image), *settings.discriminator, 1)
+    widths = (math.prod(image), *hidden, 1)
     layers = {f"layer{n}": Dense(*pair) for n, pair in enumerate(pairwise(widths))}
 
     def losses(apply: Apply, examples: Records) -> jax.Array:

@@ -11,23 +11,27 @@ import jax.numpy as jnp
 from jax.scipy.stats import norm
 
 from dpinfer.models.base import Model
-from dpinfer.settings.model import Hierarchical
 from dpinfer.tree import normal_like
 from dpinfer.types import Key, Records, Tree
 
 
-def build(settings: Hierarchical) -> Model:
-    """Build the model for records with `x` (D,), `group_features` (K,) and `y` in {0, 1}."""
+def build(*, prior_std: float = 4.0, features: int = 5) -> Model:
+    """Build the model for records with `x` (D,), `group_features` (K,) and `y` in {0, 1}.
+
+    Args:
+        prior_std: Standard deviation of the Gaussian prior on each effect.
+        features: Number of features of a record, D.
+    """
 
     def init(key: Key, records: Records) -> Tree:
         del key  # every run starts from the mean of the prior
         return jnp.zeros((records["x"].shape[-1], records["group_features"].shape[-1]))
 
     def log_prior(effects: Tree) -> jax.Array:
-        return norm.logpdf(effects, scale=settings.prior_std).sum()
+        return norm.logpdf(effects, scale=prior_std).sum()
 
     def local(key: Key, count: int) -> dict[str, jax.Array]:
-        return {"deviation": normal_like(key, jnp.empty((count, settings.features)))}
+        return {"deviation": normal_like(key, jnp.empty((count, features)))}
 
     def log_likelihood(effects: Tree, record: Records) -> jax.Array:
         weights = effects @ record["group_features"] + record["deviation"]

@@ -9,7 +9,7 @@ that zeros are equal weights. The prior is the density of these parameters, with
 Parameters start at narrow draws: equal components would all have the same expected gradient, and only the draws
 of a guide could tell them apart.
 
-Two settings repeat slips of DPVI's released code: `jacobian: logarithm` and `normaliser: components`.
+Two arguments repeat slips of DPVI's released code: `jacobian="logarithm"` and `normaliser="components"`.
 """
 
 import math
@@ -20,22 +20,41 @@ from jax.scipy.special import gammaln, logsumexp
 from jax.scipy.stats import norm
 
 from dpinfer.models.base import Model, no_outcome
-from dpinfer.settings.model import Mixture
+from dpinfer.models.names import Jacobian, Normaliser, PriorOn
 from dpinfer.types import Key, Records, Tree
 
 MOST_EXPONENT = 30.0
 """Its exponential, squared in the norm of a gradient, still fits single precision."""
 
 
-def build(settings: Mixture) -> Model:
-    """Build the model for records with `x` of shape (D,)."""
-    count, shape, rate = settings.components, settings.shape, settings.rate
+def build(
+    *,
+    components: int = 5,
+    prior_on: PriorOn = "deviation",
+    shape: float = 1.0,
+    rate: float = 1.0,
+    start_std: float = 0.1,
+    jacobian: Jacobian = "exact",
+    normaliser: Normaliser = "dimension",
+) -> Model:
+    """Build the model for records with `x` of shape (D,).
+
+    Args:
+        components: Number of components, K.
+        prior_on: What the inverse gamma prior is on.
+        shape: Its shape.
+        rate: Its scale, the rate of 1/s.
+        start_std: Parameters start at draws of this width.
+        jacobian: Of the map from sticks to weights; see `Jacobian`.
+        normaliser: Of each density; see `Normaliser`.
+    """
+    count = components
 
     def init(key: Key, records: Records) -> Tree:
         shapes = {"sticks": (count - 1,), "means": (count, records["x"].shape[-1]), "log_spread": (count,)}
         keys = jax.random.split(key, len(shapes))
         return {
-            name: settings.start_std * jax.random.normal(own, size)
+            name: start_std * jax.random.normal(own, size)
             for own, (name, size) in zip(keys, shapes.items(), strict=True)
         }
 
@@ -44,20 +63,20 @@ def build(settings: Mixture) -> Model:
         # The density of log s: that of s, times s.
         log_gamma = shape * jnp.log(rate) - gammaln(shape) - shape * log_spread - rate * _exp(-log_spread)
         # Dirichlet(1) is uniform with density (K - 1)!.
-        jacobian = _log_jacobian(parameters["sticks"])
-        if settings.jacobian == "logarithm":
-            jacobian = jnp.log(jnp.abs(jacobian))
-        log_dirichlet = gammaln(count) + jacobian
+        log_jacobian = _log_jacobian(parameters["sticks"])
+        if jacobian == "logarithm":
+            log_jacobian = jnp.log(jnp.abs(log_jacobian))
+        log_dirichlet = gammaln(count) + log_jacobian
         return log_dirichlet + norm.logpdf(parameters["means"]).sum() + log_gamma.sum()
 
-    power = 2.0 if settings.prior_on == "deviation" else 1.0
+    power = 2.0 if prior_on == "deviation" else 1.0
 
     def log_likelihood(parameters: Tree, record: Records) -> jax.Array:
         log_variance = power * parameters["log_spread"]
         distance = ((record["x"] - parameters["means"]) ** 2).sum(axis=1)
-        size = record["x"].shape[0] if settings.normaliser == "dimension" else count
-        normaliser = size * (math.log(2 * math.pi) + log_variance)
-        each = -(normaliser + distance * _exp(-log_variance)) / 2
+        size = record["x"].shape[0] if normaliser == "dimension" else count
+        log_scale = size * (math.log(2 * math.pi) + log_variance)
+        each = -(log_scale + distance * _exp(-log_variance)) / 2
         return logsumexp(log_weights(parameters["sticks"]) + each)
 
     def describe(parameters: Tree) -> dict[str, jax.Array]:

@@ -9,8 +9,8 @@ import numpyro
 from numpyro.distributions import Bernoulli, Normal
 
 from dpinfer.models.layers import Apply
-from dpinfer.models.vae import parts_of, start_of
-from dpinfer.settings.model import Vae
+from dpinfer.models.names import Start
+from dpinfer.models.vae import Shape, parts_of, start_of
 from dpinfer.types import Key
 
 
@@ -21,28 +21,29 @@ class Program(NamedTuple):
     guide: Callable[..., Any]
 
 
-def program(settings: Vae, num_records: int, key: Key) -> Program:
-    """The auto-encoder of these settings, with parameters drawn from the key to start from.
+def program(shape: Shape, num_records: int, key: Key, start: Start = "small") -> Program:
+    """The auto-encoder of that shape, with parameters drawn from the key to start from.
 
     Args:
-        settings: Its layers.
+        shape: Its layers.
         num_records: Number of all records, the size of the plate.
         key: Key of the start.
+        start: Size of the first weights.
     """
-    parts = parts_of(settings)
-    start = start_of(settings, key)
+    parts = parts_of(shape)
+    first = start_of(shape, start, key)
 
     def apply_of(name: str, layers: dict[str, Any]) -> Apply:
         """Apply layers whose parameters are one site of the program."""
-        parameters = numpyro.param(name, {layer: start[layer] for layer in layers})
+        parameters = numpyro.param(name, {layer: first[layer] for layer in layers})
         return lambda layer, x: layers[layer](parameters[layer], x)
 
     def model(images: jax.Array) -> None:
         apply = apply_of("decoder", parts.decoder)
         with numpyro.plate("records", num_records, images.shape[0]):
-            z = numpyro.sample("z", Normal(jnp.zeros((1, settings.latent)), 1.0).to_event(1))
+            z = numpyro.sample("z", Normal(jnp.zeros((1, shape.latent)), 1.0).to_event(1))
             logits = parts.decode(apply, z)
-            pixels = Bernoulli(logits=logits).to_event(len(settings.image))
+            pixels = Bernoulli(logits=logits).to_event(len(shape.image))
             numpyro.sample("image", pixels, obs=images)
 
     def guide(images: jax.Array) -> None:

@@ -16,7 +16,7 @@ from jax.scipy.stats import norm
 
 from dpinfer.models.base import Model, no_outcome, no_prior
 from dpinfer.models.layers import Apply, Convolution, Dense, Network, Transposed
-from dpinfer.settings.model import Vae
+from dpinfer.models.names import Layers, Start
 from dpinfer.tree import normal_like
 from dpinfer.types import Key, Records, Tree
 
@@ -25,19 +25,49 @@ SIDE = 4
 """Height and width of what the convolutions leave of a 32 x 32 image."""
 
 
-def build(settings: Vae) -> Model:
-    """Build the model for records with `x`, bytes of shape (height, width) or (height, width, channels)."""
-    network = network_of(settings)
+class Shape(NamedTuple):
+    """The sizes of an auto-encoder.
+
+    Attributes:
+        layers: What it is made of.
+        image: Height, width and, for convolutions, channels of an image.
+        latent: Numbers in the code of an image.
+        hidden: Width of the hidden layers, where they are dense.
+        channels: Channels after each convolution.
+    """
+
+    layers: Layers = "dense"
+    image: tuple[int, ...] = (28, 28)
+    latent: int = 50
+    hidden: int = 400
+    channels: tuple[int, ...] = (32, 64, 128)
+
+
+def build(
+    *,
+    layers: Layers = "dense",
+    image: tuple[int, ...] = (28, 28),
+    latent: int = 50,
+    hidden: int = 400,
+    channels: tuple[int, ...] = (32, 64, 128),
+    start: Start = "small",
+) -> Model:
+    """Build the model for records with `x`, bytes of shape (height, width) or (height, width, channels).
+
+    All but `start`, the size of the first weights, are explained in `Shape`.
+    """
+    shape = Shape(layers, image, latent, hidden, channels)
+    network = network_of(shape)
 
     def init(key: Key, records: Records) -> Tree:
         del records
-        return start_of(settings, key)
+        return start_of(shape, start, key)
 
     def local(key: Key, count: int) -> dict[str, jax.Array]:
         key_code, key_pixel = jax.random.split(key)
-        code = normal_like(key_code, jax.ShapeDtypeStruct((count, settings.latent), jnp.float32))
+        code = normal_like(key_code, jax.ShapeDtypeStruct((count, latent), jnp.float32))
         # Bytes compare with bytes: a pixel of value v is on with probability v / 255.
-        level = jax.random.randint(key_pixel, (count, *settings.image), 0, 255, jnp.uint8)
+        level = jax.random.randint(key_pixel, (count, *image), 0, 255, jnp.uint8)
         return {"code": code, "level": level}
 
     def log_likelihood(parameters: Tree, record: Records) -> jax.Array:
@@ -46,10 +76,10 @@ def build(settings: Vae) -> Model:
     return Model(init, no_prior, log_likelihood, no_outcome, local, network)
 
 
-def start_of(settings: Vae, key: Key) -> dict[str, dict[str, jax.Array]]:
+def start_of(shape: Shape, start: Start, key: Key) -> dict[str, dict[str, jax.Array]]:
     """The parameters that training starts from."""
-    small = network_of(settings).init(key, START_STD)
-    if settings.start == "small":
+    small = network_of(shape).init(key, START_STD)
+    if start == "small":
         return small
 
     def glorot(leaf: jax.Array) -> jax.Array:
@@ -74,14 +104,14 @@ class Parts(NamedTuple):
     decode: Callable[[Apply, jax.Array], jax.Array]
 
 
-def parts_of(settings: Vae) -> Parts:
-    """The encoder and the decoder of these settings."""
-    return (_dense if settings.layers == "dense" else _convolutional)(settings)
+def parts_of(shape: Shape) -> Parts:
+    """The encoder and the decoder of that shape."""
+    return (_dense if shape.layers == "dense" else _convolutional)(shape)
 
 
-def network_of(settings: Vae) -> Network:
+def network_of(shape: Shape) -> Network:
     """The layers, and the loss of every record of a batch with `x`, `code` and `level`."""
-    encoder, decoder, encode, decode = parts_of(settings)
+    encoder, decoder, encode, decode = parts_of(shape)
 
     def losses(apply: Apply, examples: Records) -> jax.Array:
         image = (examples["x"] > examples["level"]).astype(jnp.float32)
@@ -97,8 +127,8 @@ def network_of(settings: Vae) -> Network:
     return Network({**encoder, **decoder}, losses)
 
 
-def _dense(settings: Vae) -> Parts:
-    pixels, hidden, latent = math.prod(settings.image), settings.hidden, settings.latent
+def _dense(shape: Shape) -> Parts:
+    pixels, hidden, latent = math.prod(shape.image), shape.hidden, shape.latent
     encoder = {
         "encoder": Dense(pixels, hidden), "mean": Dense(hidden, latent), "log_std": Dense(hidden, latent),
     }  # fmt: skip
@@ -110,14 +140,14 @@ def _dense(settings: Vae) -> Parts:
 
     def decode(apply: Apply, z: jax.Array) -> jax.Array:
         logits = apply("logits", softplus(apply("decoder", z)))
-        return logits.reshape(-1, *settings.image)
+        return logits.reshape(-1, *shape.image)
 
     return Parts(encoder, decoder, encode, decode)
 
 
-def _convolutional(settings: Vae) -> Parts:
-    channels = (settings.image[2], *settings.channels)
-    flat, latent = SIDE**2 * channels[-1], settings.latent
+def _convolutional(shape: Shape) -> Parts:
+    channels = (shape.image[2], *shape.channels)
+    flat, latent = SIDE**2 * channels[-1], shape.latent
     down = {f"down{n}": Convolution(*pair) for n, pair in enumerate(pairwise(channels))}
     up = {f"up{n}": Transposed(*pair) for n, pair in enumerate(pairwise(channels[::-1]))}
     heads = {"mean": Dense(flat, latent), "log_std": Dense(flat, latent)}

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
+import jax.numpy as jnp
 
 from dpinfer.accounting.events import Event, Gaussian, NonPrivate, SubsetGaussian
 from dpinfer.errors import InputError
@@ -39,6 +40,21 @@ class Sampler(NamedTuple):
     event: Callable[[Event], Event]
 
 
+def everyone(num_records: int) -> Sampler:
+    """No sampling: choose all records in their order, so that a release on this batch is one on all records."""
+    require_size(num_records)
+    rows, mask = jnp.arange(num_records), jnp.ones(num_records, bool)
+
+    def draw(key: Key) -> Batch:
+        del key
+        return Batch(rows, mask)
+
+    def event(whole: Event) -> Event:
+        return whole
+
+    return Sampler(draw, float(num_records), event)
+
+
 def take(records: Records, batch: Batch) -> dict[str, jax.Array]:
     """The records of a batch, padding included."""
     return {name: array[batch.rows] for name, array in records.items()}
@@ -66,7 +82,7 @@ def on_sample(event: Event, sampled: Callable[[float], Event]) -> Event:
     return sampled(event.noise_multiplier)
 
 
-def fixed_size(num_records: int, batch: int) -> Callable[[Event], Event]:
+def event_of_subsets(num_records: int, batch: int) -> Callable[[Event], Event]:
     """The event of batches of fixed size, drawn uniformly without replacement."""
     rate = batch / num_records
     return lambda whole: on_sample(whole, lambda noise: SubsetGaussian(noise_multiplier=noise, sampling_rate=rate))

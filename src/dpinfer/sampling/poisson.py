@@ -8,22 +8,19 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from dpinfer.accounting.events import Event, PoissonGaussian
+from dpinfer.accounting.events import CUT, Event, PoissonGaussian
 from dpinfer.binomial import at_most, more_than, upper_quantile
 from dpinfer.errors import InputError
 from dpinfer.sampling.base import Batch, Sampler, on_sample, require_size
 from dpinfer.sampling.feistel import ROUNDS, permute
 from dpinfer.types import Key
 
-OVERFLOW = 1e-12
-"""Largest probability, over a whole run, that some batch would not fit; it is far below any delta."""
-
 
 def poisson(num_records: int, sampling_rate: float, num_steps: int) -> Sampler:
     """Sample each of `num_records` with probability `sampling_rate`.
 
-    Batches are padded to a capacity that all of `num_steps` batches respect with probability 1 - 1e-12; a
-    larger count, which no run will see, is cut to the capacity.
+    Batches are padded to a capacity; a larger count is cut to it. That this can matter to a record in some of
+    `num_steps` batches has a probability of at most `CUT`, which accounts take off delta.
     """
     require_size(num_records)
     if not 0 < sampling_rate <= 1:
@@ -44,8 +41,8 @@ def poisson(num_records: int, sampling_rate: float, num_steps: int) -> Sampler:
 
 
 def capacity(num_records: int, sampling_rate: float, num_steps: int) -> int:
-    """The least size that all batches of a run respect but for a probability of `OVERFLOW`."""
-    return max(1, upper_quantile(OVERFLOW / num_steps, num_records, sampling_rate))
+    """A size that leaves room for any one record beside all others of all batches, but for a probability `CUT`."""
+    return min(num_records, 1 + upper_quantile(CUT / num_steps, num_records, sampling_rate))
 
 
 def thresholds(num_records: int, sampling_rate: float, size: int) -> tuple[np.ndarray, np.ndarray]:

@@ -5,7 +5,7 @@ batch can be drawn beside those of the others; sizes, rates and tables are known
 """
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -13,8 +13,9 @@ import numpy as np
 
 from dpinfer.accounting.events import Event, PoissonGaussian
 from dpinfer.errors import InputError
-from dpinfer.sampling.base import Batch, fixed_size, on_sample
+from dpinfer.sampling.base import Batch, event_of_subsets, on_sample
 from dpinfer.sampling.feistel import ROUNDS, bits_for, permute_below
+from dpinfer.sampling.names import ShardSamplerName
 from dpinfer.sampling.poisson import capacity, count, thresholds
 
 SMALL = 4
@@ -40,7 +41,7 @@ class ShardSampler(NamedTuple):
 
 
 def shard_sampler(
-    name: Literal["poisson", "subset"], sizes: tuple[int, ...], batches: tuple[int, ...], num_draws: int
+    name: ShardSamplerName, sizes: tuple[int, ...], batches: tuple[int, ...], num_draws: int
 ) -> ShardSampler:
     """Draw each client's batch by a coin for every record, or a fixed number without replacement.
 
@@ -71,7 +72,7 @@ def shard_sampler(
         if size == batch:
             return whole
         if name == "subset":
-            return fixed_size(size, batch)(whole)
+            return event_of_subsets(size, batch)(whole)
         return on_sample(whole, lambda noise: PoissonGaussian(noise_multiplier=noise, sampling_rate=rates[client]))
 
     largest = max(_capacity(name, size, batch, num_draws) for size, batch in zip(sizes, batches, strict=True))

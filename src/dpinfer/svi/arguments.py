@@ -5,6 +5,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from numpyro.infer import Trace_ELBO, TraceEnum_ELBO, TraceGraph_ELBO, TraceMeanField_ELBO
 from numpyro.optim import Minimize
 
 from dpinfer.errors import InputError
@@ -22,6 +23,8 @@ def typed(key: Any) -> Key:
 
 def length(args: Args) -> int:
     """The number of records in positional arguments."""
+    if not jax.tree.leaves(args):
+        raise InputError("there are no records: pass them by position, in front of the constants")
     lengths = {jnp.shape(leaf)[0] if jnp.ndim(leaf) else None for leaf in jax.tree.leaves(args)}
     if len(lengths) != 1 or None in lengths:
         raise InputError(
@@ -59,14 +62,6 @@ def of_masked(expected_batch: float | None) -> float:
     return expected_batch
 
 
-def refuse_overspending(taken: Any, num_steps: int, most: int | None) -> None:
-    """Stop where steps would exceed those that the noise was calibrated for."""
-    if most is not None and not isinstance(taken, jax.core.Tracer) and int(taken) + num_steps > most:
-        raise InputError(
-            f"{int(taken) + num_steps} steps would exceed the {most} for which the noise was calibrated"
-        )
-
-
 def refuse_records(kwargs: dict[str, Any], size: int) -> None:
     """Stop where records seem to come by keyword: all of them would then enter every single gradient."""
     for name, value in kwargs.items():
@@ -86,15 +81,24 @@ def refuse_optimiser(optim: Any, state: Any) -> None:
         raise InputError("the optimiser looks at the loss, which no noise protects: choose another")
 
 
-def refuse_informed_start(alone: dict[str, Any], together: dict[str, Any]) -> None:
-    """Stop where parameters start otherwise on one record than on many: no noise protects that."""
-    for name, value in together.items():
-        pairs = zip(jax.tree.leaves(value), jax.tree.leaves(alone[name]), strict=True)
-        if not all(np.array_equal(one, other, equal_nan=True) for one, other in pairs):
+def refuse_informed_start(one: dict[str, Any], other: dict[str, Any]) -> None:
+    """Stop where parameters start otherwise on other records."""
+    for name, value in other.items():
+        pairs = zip(jax.tree.leaves(value), jax.tree.leaves(one[name]), strict=True)
+        if not all(np.array_equal(here, there, equal_nan=True) for here, there in pairs):
             raise InputError(
                 f"the parameter {name} starts from the values of the records, which no noise protects: "
                 "start it from a constant"
             )
+
+
+def refuse_elbo(loss: Any) -> None:
+    """Stop where an objective is no sum over records."""
+    if not isinstance(loss, Trace_ELBO | TraceMeanField_ELBO | TraceGraph_ELBO | TraceEnum_ELBO):
+        raise InputError(
+            f"{type(loss).__name__} is no sum over records, so that their gradients cannot be clipped one by one: "
+            "choose Trace_ELBO, TraceMeanField_ELBO, TraceGraph_ELBO or TraceEnum_ELBO"
+        )
 
 
 def refuse_forward_mode(is_asked_for: bool) -> None:
@@ -103,10 +107,10 @@ def refuse_forward_mode(is_asked_for: bool) -> None:
         raise InputError("forward_mode_differentiation is not available: records' gradients are in reverse mode")
 
 
-def refuse_non_finite(finite: dict[str, Any]) -> None:
-    """Raise for the first parameter, and the step of a run, whose gradient is not finite."""
-    for name, steps in finite.items():
-        if isinstance(steps, jax.core.Tracer) or np.all(steps):
-            continue
-        where = f" in step {int(np.argmin(steps)) + 1}" if np.ndim(steps) else ""
-        raise FloatingPointError(f"the gradient of the parameter {name} is not finite{where}")
+def refuse_non_finite(parameters: dict[str, Any], num_steps: int) -> None:
+    """Raise for the first parameter that has got lost. It is private, and so is whether it is finite."""
+    for name, value in parameters.items():
+        if not all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(value)):
+            raise FloatingPointError(
+                f"the parameter {name} is not finite after {num_steps} steps: try a smaller learning rate"
+            )

@@ -1,28 +1,28 @@
 """Batches for loops of one's own, by the names of d3p: each gives `(init, get_batch)`.
 
-`init(key)` gives the number of batches in an epoch and a state; `get_batch(i, state)` gives batch number i.
+`init(key)` gives the number of batches in an epoch and a state; `get_batch(i, state)` gives batch number i. The
+same number and state give the same batch, which no account allows for: each epoch needs a key of its own.
 """
 
-import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from dpinfer.errors import InputError
+from dpinfer.random.keys import stream
 from dpinfer.sampling.base import Batch, require_size
 from dpinfer.sampling.feistel import permute, round_keys
+from dpinfer.sampling.fixed_size import subset
 from dpinfer.sampling.poisson import poisson
-from dpinfer.sampling.subset import subset
 from dpinfer.svi.arguments import length, typed
+from dpinfer.svi.charge import is_traced
 from dpinfer.types import Key
 
 Arrays = tuple[jax.Array, ...]
 Init = Callable[[Key], tuple[int, Any]]
-
-# A user's key may serve the batches and the inference, as in the paper's listing; their streams must differ.
-PURPOSE = zlib.crc32(b"batches")
 
 
 def subsample_batchify_data(
@@ -103,11 +103,27 @@ def _prepared(dataset: Sequence[Any], batch_size: int | None, q: float | None) -
 
 
 def _init(number: int) -> Init:
-    return lambda key: (number, _own(key))
+    """Begin an epoch, by a key that no other epoch has: their batches would be the same."""
+    seen = set[bytes]()
+
+    def init(key: Key) -> tuple[int, Key]:
+        own = _own(key)
+        if not is_traced(own):
+            name = np.asarray(jax.random.key_data(own)).tobytes()
+            if name in seen:
+                raise InputError(
+                    "an epoch has begun with this key before, so that all its batches would be drawn again: split "
+                    "off a new key for every epoch"
+                )
+            seen.add(name)
+        return number, own
+
+    return init
 
 
 def _own(key: Key) -> Key:
-    return jax.random.fold_in(typed(key), PURPOSE)
+    # A user's key may serve the batches and the inference, as in the paper's listing; their streams must differ.
+    return stream(typed(key), "batches")
 
 
 def _take(records: Arrays, batch: Batch) -> Arrays:

@@ -1,43 +1,60 @@
 """NumPyro's `SVI` with differential privacy."""
 
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
 import jax
 import jax.numpy as jnp
 import optax
-from numpyro.infer import SVI
-from numpyro.infer.svi import SVIRunResult, SVIState
+from numpyro.infer.svi import SVIRunResult
 
 from dpinfer.accounting import accountant, calibrate
-from dpinfer.accounting.events import Adjacency, Event, Repeat
-from dpinfer.accounting.ledger import Ledger
+from dpinfer.accounting.base import worst
+from dpinfer.accounting.budget import Budget, budget_of
+from dpinfer.accounting.events import Event, Relation, Repeat
 from dpinfer.errors import InputError
-from dpinfer.inference.alone import View, look
 from dpinfer.inference.base import Algorithm
+from dpinfer.inference.one_record import View
 from dpinfer.inference.run import run
 from dpinfer.mechanism.gaussian import gaussian
-from dpinfer.sampling.named import SamplerName
+from dpinfer.random.chacha import require_system_key
+from dpinfer.random.keys import digest, fold
+from dpinfer.sampling.by_name import SamplerName
+from dpinfer.sampling.poisson import poisson
 from dpinfer.svi.arguments import (
     agreed,
     divide,
     length,
     of_masked,
+    refuse_elbo,
     refuse_forward_mode,
-    refuse_informed_start,
     refuse_non_finite,
-    refuse_optimiser,
-    refuse_overspending,
     refuse_records,
     typed,
 )
-from dpinfer.svi.parts import cost_note, mechanism_of, sampled, sampler_of
-from dpinfer.svi.step import Info, Problem, algorithm_of, record_loss, take_step
-from dpinfer.types import Key
+from dpinfer.svi.charge import (
+    UNLIMITED,
+    DPSVIState,
+    Kind,
+    Payer,
+    is_traced,
+    refuse_overspending,
+    warn_of_delta,
+    warn_of_noise,
+)
+from dpinfer.svi.mechanism_and_sampler import cost_note, mechanism_of, most_records_of, sampled, sampler_of
+from dpinfer.svi.start import StartedOnDummies
+from dpinfer.svi.step import Problem, algorithm_of, record_loss, take_step
+from dpinfer.tree import size
+from dpinfer.types import Key, Tree
+
+FAR_OFF = 0.05
+"""Share by which the number of records may differ from the stated one without a word."""
 
 
-class DPSVI(SVI):
+class DPSVI(StartedOnDummies):
     """Variational inference on any NumPyro model whose records sit in a `plate`, with differential privacy.
 
     The interface is that of `numpyro.infer.SVI`. Positional arguments of `init`, `update`, `run` and `evaluate`
@@ -61,10 +78,17 @@ class DPSVI(SVI):
         expected_batch: Expected batch size: of the samples that `run` draws, which sees all records in each step
             if it is None, and of masked batches given to `update`.
         sampler: How `run` draws batches: each record by its own coin, or a fixed number without replacement.
-        num_records: Number of all records, where the plate has the size of the batch and `update` is used.
+        num_records: Number of all records, which is public. With it, Poisson batches are drawn at the rate
+            `expected_batch` / `num_records`, however many records there really are.
         shared_draw: Whether all records of a batch see one draw from the guide, as in NumPyro, or each its own,
             which lowers the variance of the gradient.
         micro_batch: How many records' gradients are held in memory at once; as many as fit by default.
+        budget: What all steps are paid from; they are refused where it has not enough left. `init` pays for
+            `num_steps` of them, or for as many as it has left, and `run` for those it takes.
+        num_steps: See `budget`.
+        release: Whether noise is drawn for a release, on a grid and from a key that nobody knows (`system_key`).
+        dummies: Three made-up records or more, for models that cannot be run on numbers between 0.1 and 0.9 and on
+            whole numbers 0 and 1. Models are looked at and started on made-up records, never on those to be kept.
         static_kwargs: Constants of model and guide.
     """
 
@@ -82,17 +106,24 @@ class DPSVI(SVI):
         num_records: int | None = None,
         shared_draw: bool = False,
         micro_batch: int | None = None,
+        budget: Budget | None = None,
+        num_steps: int | None = None,
+        release: bool = False,
+        dummies: tuple[Tree, ...] | None = None,
         **static_kwargs: Any,
     ) -> None:
         super().__init__(model, guide, optim, loss, **static_kwargs)
+        refuse_elbo(loss)
         self.dp_scale = dp_scale
-        self.mechanism = mechanism_of(clipping_threshold, dp_scale, micro_batch)
+        most = most_records_of(sampler, num_records, expected_batch) if release else None
+        self.mechanism = mechanism_of(clipping_threshold, dp_scale, micro_batch, most)
+        self.release = release
         self.expected_batch = expected_batch
         self.sampler = sampler
         self.num_records = num_records
         self.shared_draw = shared_draw
-        self.most_steps: int | None = None
-        self.unspent: Ledger | None = None
+        self.dummies = dummies
+        self._payer = None if budget is None else Payer(budget, num_steps)
         self._view: View | None = None
         self._step = jax.jit(self._compiled_step, static_argnames=("public", "view"))
 
@@ -105,61 +136,85 @@ class DPSVI(SVI):
         loss: Any,
         clipping_threshold: float = 1.0,
         *,
-        epsilon: float,
-        delta: float,
         num_records: int,
         num_steps: int,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        budget: Budget | None = None,
         expected_batch: float | None = None,
         sampler: SamplerName = "poisson",
-        adjacency: Adjacency = "add-remove",
+        adjacency: Relation = "add-remove",
         **others: Any,
     ) -> Self:
-        """A DPSVI with the least noise for which `num_steps` steps of `run` are (epsilon, delta)-private.
+        """A DPSVI with the least noise for which `num_steps` steps are (epsilon, delta)-private.
 
-        It refuses to take more steps than that. Others are arguments of the constructor.
+        Nothing that is called afterwards takes more steps on the records than that, or other batches. With a
+        `budget`, from which other inference on the same records may be paid as well, delta and adjacency are its
+        own, and without an epsilon the steps take all that it has left. Others are arguments of the constructor.
         """
+        if budget is None and (epsilon is None or delta is None):
+            raise InputError("either epsilon and delta should be given, or a budget")
+        if budget is None:
+            budget = budget_of(epsilon, delta, adjacency)
+        assert budget is not None
         drawn = sampler_of(sampler, num_records, expected_batch, num_steps)
 
         def event(noise_multiplier: float) -> Event:
             whole = gaussian(clipping_threshold, noise_multiplier).event
             return Repeat(event=drawn.event(whole), count=num_steps)
 
-        dp_scale = calibrate.noise_multiplier(epsilon, delta, event, adjacency)
-        own = cls(
+        warn_of_delta(budget.delta, num_records)
+        dp_scale = (
+            budget.noise_multiplier(event)
+            if epsilon is None
+            else calibrate.noise_multiplier(epsilon, budget.delta, event, budget.adjacency)
+        )
+        return cls(
             model, guide, optim, loss, clipping_threshold, dp_scale,
-            expected_batch=expected_batch, sampler=sampler, num_records=num_records, **others,
+            expected_batch=expected_batch, sampler=sampler, num_records=num_records,
+            budget=budget, num_steps=num_steps, **others,
         )  # fmt: skip
-        own.most_steps = num_steps
-        own.unspent = Ledger(adjacency=adjacency, delta=delta, budget=epsilon)
-        return own
 
-    def init(self, rng_key: Key, *args: Any, init_params: Any = None, **kwargs: Any) -> SVIState:
-        """The first state; of the records, only shapes may enter it."""
+    @property
+    def budget(self) -> Budget | None:
+        """What all steps are paid from."""
+        return None if self._payer is None else self._payer.budget
+
+    def init(self, rng_key: Key, *args: Any, init_params: Any = None, **kwargs: Any) -> DPSVIState:
+        """The first state, of which nothing follows from the records but their shapes; pays for all its steps."""
+        if self._payer is not None and is_traced(rng_key):
+            raise InputError("a budget cannot be charged while init is being compiled: call it outside of jit")
+        state = self._start(rng_key, *args, init_params=init_params, **kwargs)
+        if self._payer is None:
+            return state
+        total = self._total(None)
+        step = sampler_of(self.sampler, total, self.expected_batch, 1).event(self.mechanism.event)
+        return state._replace(granted=jnp.asarray(self._payer.grant(step)))
+
+    def _start(self, rng_key: Key, *args: Any, init_params: Any, **kwargs: Any) -> DPSVIState:
+        """A state that is not paid for."""
         key = typed(rng_key)
-        size = length(args)
-        refuse_records(kwargs, size)
-        first = jax.tree.map(lambda leaf: leaf[:1], args)
-        alone = super().init(key, *first, init_params=init_params, **kwargs)
-        if alone.mutable_state is not None:
-            raise InputError("the model keeps mutable state, which would carry records past the noise")
-        refuse_optimiser(self.optim, alone.optim_state)
-        parameters = self.get_params(alone)
-        view = look(self.model, self.guide, parameters, first, {**kwargs, **self.static_kwargs})
-        if view.num_records is not None and size > view.num_records:
-            raise InputError(f"the batch has {size} records, but the model's plate only {view.num_records}")
-        state = super().init(key, *args, init_params=init_params, **kwargs)
-        refuse_informed_start(parameters, self.get_params(state))
+        if self.release:
+            require_system_key(key)
+        count = length(args)
+        refuse_records(kwargs, count)
+        view, state = self.started(key, args, init_params, kwargs, self.dummies)
+        if view.num_records is not None and count > view.num_records:
+            raise InputError(f"the batch has {count} records, but the model's plate only {view.num_records}")
         self._view = view
-        return state
+        known = self.num_records or view.num_records or count
+        parameters = self.optim.get_params(state.optim_state)
+        warn_of_noise(self.dp_scale, size(parameters), self.expected_batch or known)
+        return DPSVIState(state.optim_state, None, state.rng_key, jnp.asarray(UNLIMITED))
 
     def update(
         self,
-        svi_state: SVIState,
+        svi_state: DPSVIState,
         *args: Any,
         mask: jax.Array | None = None,
         forward_mode_differentiation: bool = False,
         **kwargs: Any,
-    ) -> tuple[SVIState, jax.Array]:
+    ) -> tuple[DPSVIState, jax.Array]:
         """Take one step on a batch that was drawn at random.
 
         Args:
@@ -169,24 +224,29 @@ class DPSVI(SVI):
             forward_mode_differentiation: Not available.
             kwargs: Constants of model and guide.
 
-        Raises:
-            FloatingPointError: Where a gradient is not finite (unless `update` is itself being compiled).
+        Where there is a budget, batches of another kind than its account speaks of, steps that are not paid for
+        and states that have been used before are refused; while `update` is itself being compiled, such a step
+        returns the state as it was, and a loss that is not a number.
         """
         refuse_forward_mode(forward_mode_differentiation)
-        size = length(args)
-        refuse_records(kwargs, size)
-        expected = size if mask is None else of_masked(self.expected_batch)
-        refuse_overspending(svi_state.optim_state[0], 1, self.most_steps)
-        # As in NumPyro for the first two; the third is for the noise.
-        rng_key, key, key_noise = jax.random.split(svi_state.rng_key, 3)
-        noise = self.mechanism.random(key_noise, self.optim.get_params(svi_state.optim_state))
-        counted = jnp.ones(size, bool) if mask is None else mask
+        count = length(args)
+        refuse_records(kwargs, count)
+        expected = count if mask is None else of_masked(self.expected_batch)
+        counted = jnp.ones(count, bool) if mask is None else mask
         arrays, public = divide(kwargs)
-        taken, info = self._step(
-            arrays, key, noise, svi_state.optim_state, args, counted, expected, public=public, view=self._view
+        after, loss, checks = self._step(
+            arrays, svi_state, args, counted, expected, self._fits(count, mask), public=public, view=self._view
         )
-        refuse_non_finite(info.finite)
-        return SVIState(taken, None, rng_key), info.loss
+        if self._payer is not None:
+            self._payer.refuse(svi_state, checks)
+        return after, loss
+
+    def _fits(self, count: int, mask: jax.Array | None) -> bool | jax.Array:
+        """Whether a batch is of the kind that was paid for."""
+        if self._payer is None:
+            return True
+        planned = self._payer.num_steps or UNLIMITED
+        return Kind(self.sampler, self._total(None), self.expected_batch, planned).is_met(count, mask)
 
     def stable_update(self, *args: Any, **kwargs: Any) -> Any:
         """Refused: whether a step is dropped would depend on the records, without noise."""
@@ -203,7 +263,7 @@ class DPSVI(SVI):
         progress_bar: bool = True,
         stable_update: bool = False,
         forward_mode_differentiation: bool = False,
-        init_state: SVIState | None = None,
+        init_state: DPSVIState | None = None,
         init_params: Any = None,
         **kwargs: Any,
     ) -> SVIRunResult:
@@ -225,31 +285,49 @@ class DPSVI(SVI):
         refuse_forward_mode(forward_mode_differentiation)
         if num_steps < 1:
             raise InputError(f"the number of steps is {num_steps}, but should be at least 1")
-        state = init_state or self.init(rng_key, *args, init_params=init_params, **kwargs)
-        taken = state.optim_state[0]
-        refuse_overspending(taken, num_steps, self.most_steps)
+        state = init_state or self._start(rng_key, *args, init_params=init_params, **kwargs)
+        taken = int(state.optim_state[0])
         args = jax.tree.map(jnp.asarray, args)
         records: Any = {"args": args}
         algorithm = self.algorithm(state, num_steps, *args, **kwargs)
+        granted = self._paid(state, algorithm, taken, num_steps)
         done = run(
-            algorithm, state.rng_key, records, num_steps,
-            note=cost_note(self.unspent, algorithm, taken, self.most_steps),
-            record=lambda state, info: info, record_every=1, progress=progress_bar,  # noqa: ARG005
+            algorithm, state.rng_key, records, num_steps, note=cost_note(self.budget, algorithm, taken, granted),
+            record=lambda state, loss: loss, record_every=1, progress=progress_bar,  # noqa: ARG005
         )  # fmt: skip
-        refuse_non_finite(done.trace.finite)
         # The loop has used the keys of steps 1, 2, ...; 0 is left for what follows.
-        last = SVIState(done.state, None, jax.random.fold_in(state.rng_key, 0))
-        return SVIRunResult(self.get_params(last), last, jnp.asarray(done.trace.loss))
+        last = DPSVIState(done.state, None, jax.random.fold_in(state.rng_key, 0), jnp.asarray(granted))
+        parameters = self.get_params(last)
+        refuse_non_finite(parameters, taken + num_steps)
+        return SVIRunResult(parameters, last, jnp.asarray(done.trace))
 
-    def algorithm(self, svi_state: SVIState, num_steps: int, *args: Any, **kwargs: Any) -> Algorithm:
+    def _paid(self, state: DPSVIState, algorithm: Algorithm, taken: int, num_steps: int) -> int:
+        """How many steps have been paid for once those of a run are; more than planned are refused."""
+        granted = int(state.granted)
+        if self._payer is None:
+            return granted
+        before = 0 if granted == UNLIMITED else granted
+        after = max(before, taken + num_steps)
+        refuse_overspending(after, self._payer.num_steps or UNLIMITED)
+        if after > before:
+            one: Any = algorithm.event(1)
+            self._payer.spend(one.event, after - before)
+        self._payer.claim_whole(state)
+        return after
+
+    def algorithm(self, svi_state: DPSVIState, num_steps: int, *args: Any, **kwargs: Any) -> Algorithm:
         """What `run` runs, for `inference.run` and `inference.run_seeds`, whose records are `{"args": args}`."""
-        num_records = length(args)
-        sampler = sampler_of(self.sampler, num_records, self.expected_batch, num_steps)
-        problem = self._problem(self._view, {**kwargs, **self.static_kwargs}, num_records)
+        count = length(args)
+        problem = self._problem(self._view, {**kwargs, **self.static_kwargs}, count)
+        sampler = sampler_of(self.sampler, count, self.expected_batch, num_steps)
+        if problem.num_records != count:
+            assert self.expected_batch is not None
+            sampler = poisson(count, self.expected_batch / problem.num_records, num_steps)
+            sampler = sampler._replace(expected=self.expected_batch)
         example = jax.tree.map(lambda leaf: jnp.zeros_like(leaf[:1]), args)
         return algorithm_of(problem, svi_state.optim_state, sampler, example)
 
-    def gradient_norms(self, rng_key: Key, svi_state: SVIState, *args: Any, **kwargs: Any) -> jax.Array:
+    def gradient_norms(self, rng_key: Key, svi_state: DPSVIState, *args: Any, **kwargs: Any) -> jax.Array:
         """(records,) norms of the gradients of some records before clipping: for your own eyes, not private."""
         gradient = jax.grad(record_loss(self._problem(self._view, {**kwargs, **self.static_kwargs}, None)))
         parameters = self.optim.get_params(svi_state.optim_state)
@@ -264,7 +342,7 @@ class DPSVI(SVI):
         num_iter: int | None = None,
         *,
         sampler: SamplerName | None = None,
-        adjacency: Adjacency = "add-remove",
+        adjacency: Relation = "add-remove",
     ) -> float:
         """The epsilon that a number of steps spends at most, by a sound accountant (PLD).
 
@@ -282,19 +360,50 @@ class DPSVI(SVI):
         count = num_iter if num_iter is not None else math.ceil((num_epochs or 0) / q)
         drawn = sampler or ("subset" if self.expected_batch is None else self.sampler)
         event = Repeat(event=sampled(drawn, self.mechanism.event, q), count=count)
-        return accountant("pld").epsilon(event, target_delta, adjacency).upper
+        return worst(accountant("pld"), event, target_delta, adjacency).upper
 
     def _compiled_step(
-        self, arrays: dict[str, Any], *arguments: Any, public: Any, view: View | None
-    ) -> tuple[Any, Info]:
-        return take_step(self._problem(view, {**arrays, **dict(public), **self.static_kwargs}, None), *arguments)
+        self, arrays: Any, state: Any, args: Any, mask: jax.Array, expected: Any, fits: Any,
+        *, public: Any, view: View | None,
+    ) -> tuple[DPSVIState, jax.Array, dict[str, jax.Array]]:  # fmt: skip
+        problem = self._problem(view, {**arrays, **dict(public), **self.static_kwargs}, None)
+        parameters = self.optim.get_params(state.optim_state)
+        # As in NumPyro for the first two; the third is for the noise.
+        rng_key, key, key_noise = jax.random.split(state.rng_key, 3)
+        # From one state, updates on two batches would else differ by the batches alone, without any noise.
+        key_noise = fold(key_noise, digest((parameters, args, mask)))
+        checks = {} if self._payer is None else self._payer.checks(state, fits, key_noise)
+
+        def taken() -> tuple[DPSVIState, jax.Array]:
+            noise = self.mechanism.random(key_noise, parameters)
+            moved, loss = take_step(problem, key, noise, state.optim_state, args, mask, expected)
+            return DPSVIState(moved, None, rng_key, state.granted), loss
+
+        if not checks:
+            return *taken(), checks
+        loss = jax.eval_shape(taken)[1]
+        allowed = jnp.stack(list(checks.values())).all()
+        return *jax.lax.cond(allowed, taken, lambda: (state, jnp.full((), jnp.nan, loss.dtype))), checks
 
     def _problem(self, view: View | None, constants: dict[str, Any], num_records: int | None) -> Problem:
         """What is fitted to what; `num_records` is the size of the data, where all of them are at hand."""
         if view is None:
             raise InputError("the model has not been looked at yet: call init first")
-        total = agreed({"model's plate": view.num_records, "data": num_records, "num_records": self.num_records})
         return Problem(
             self.model, self.guide, self.loss, self.optim, self.constrain_fn,
-            self.mechanism, view, total, self.shared_draw, constants,
+            self.mechanism, view, self._total(num_records), self.shared_draw, constants,
         )  # fmt: skip
+
+    def _total(self, count: int | None) -> int:
+        """The public number of all records; Poisson batches may be drawn from more or fewer."""
+        plate = None if self._view is None else self._view.num_records
+        stated = {"model's plate": plate, "num_records": self.num_records}
+        is_free = self.num_records is not None and self.expected_batch is not None and self.sampler == "poisson"
+        if count is None or not is_free:
+            return agreed({"model's plate": plate, "data": count, "num_records": self.num_records})
+        total = agreed(stated)
+        if abs(count - total) > FAR_OFF * total:
+            warnings.warn(
+                f"there are {count} records, but {total} are stated as their public number", stacklevel=4
+            )
+        return total

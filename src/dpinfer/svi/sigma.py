@@ -2,8 +2,8 @@
 
 from dpinfer.accounting import accountant, calibrate
 from dpinfer.accounting.events import Adjacency, Event, Gaussian, Repeat
-from dpinfer.sampling.named import SamplerName
-from dpinfer.svi.parts import sampled
+from dpinfer.sampling.by_name import SamplerName
+from dpinfer.svi.mechanism_and_sampler import sampled
 
 
 def approximate_sigma(

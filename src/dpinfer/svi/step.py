@@ -8,8 +8,8 @@ import jax.numpy as jnp
 from numpyro import handlers
 
 from dpinfer.accounting.events import Event, Repeat
-from dpinfer.inference.alone import View, loss_of
 from dpinfer.inference.base import Algorithm
+from dpinfer.inference.one_record import View, loss_of
 from dpinfer.mechanism.base import Mechanism
 from dpinfer.sampling.base import Batch, Sampler
 from dpinfer.types import Key, Loss, Tree
@@ -51,22 +51,13 @@ class Randomness(NamedTuple):
     noise: Tree
 
 
-class Info(NamedTuple):
-    """What a step tells beside its state, none of it private.
-
-    Attributes:
-        loss: The loss on the batch.
-        finite: For each parameter, whether its gradient is finite.
-    """
-
-    loss: jax.Array
-    finite: dict[str, jax.Array]
-
-
 def take_step(
     problem: Problem, key: Key, noise: Tree, state: Any, batch: Any, mask: jax.Array, expected: float
-) -> tuple[Any, Info]:
-    """Move the optimiser's state by the released gradient on a batch, divided by the expected size of batches."""
+) -> tuple[Any, jax.Array]:
+    """Move the optimiser's state by the released gradient on a batch, divided by the expected size of batches.
+
+    The loss on the batch comes with it; no noise protects that.
+    """
     size = mask.shape[0]
     keys = jnp.repeat(key[None], size) if problem.shared_draw else jax.random.split(key, size)
     loss = record_loss(problem)
@@ -75,10 +66,9 @@ def take_step(
     released = problem.mechanism.release(noise, loss, parameters, (keys, batch), mask)
     gradient = jax.tree.map(lambda leaf: weight * leaf, released)
     losses = jax.vmap(loss, in_axes=(None, 0))(parameters, (keys, batch))
-    finite = {name: _is_finite(part) for name, part in gradient.items()}
     # Optimisers of optax ask for a value of the loss; those that would use it have been refused.
     moved = problem.optim.update(gradient, state, value=jnp.zeros(()))
-    return moved, Info(weight * jnp.where(mask, losses, 0).sum(), finite)
+    return moved, weight * jnp.where(mask, losses, 0).sum()
 
 
 def record_loss(problem: Problem) -> Loss:
@@ -92,10 +82,6 @@ def record_loss(problem: Problem) -> Loss:
         return share(own, problem.constrain(parameters), record)
 
     return loss
-
-
-def _is_finite(tree: Tree) -> jax.Array:
-    return jnp.stack([jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(tree)]).all()
 
 
 def algorithm_of(problem: Problem, start: Any, sampler: Sampler, example: Any) -> Algorithm:
@@ -117,7 +103,7 @@ def algorithm_of(problem: Problem, start: Any, sampler: Sampler, example: Any) -
         noise = problem.mechanism.random(key_noise, problem.optim.get_params(state))
         return Randomness(sampler.draw(key_batch), key_draw, noise)
 
-    def update(drawn: Randomness, state: Any, records: Any) -> tuple[Any, Info]:
+    def update(drawn: Randomness, state: Any, records: Any) -> tuple[Any, jax.Array]:
         batch = jax.tree.map(lambda leaf: leaf[drawn.batch.rows], records["args"])
         return take_step(problem, drawn.key, drawn.noise, state, batch, drawn.batch.mask, sampler.expected)
 

@@ -1,60 +1,75 @@
-"""Batches for training loops, each with the epsilon that a step on it brings the total to."""
+"""Batches for training loops, each a function of the state that it is for."""
 
-import zlib
-from collections.abc import Iterator
+from typing import Self
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from dpinfer.errors import InputError
-from dpinfer.training.optimiser import Batch, Optimiser
-from dpinfer.types import Key, Tree
-
-# One key may serve the loader and the optimiser's noise; their streams must differ.
-PURPOSE = zlib.crc32(b"loader")
+from dpinfer.training.optimiser import Optimiser
+from dpinfer.training.state import Batch, State, is_traced
+from dpinfer.types import Tree
 
 
+@jax.tree_util.register_pytree_node_class
 class Loader:
     """Draws batches as an optimiser's account takes them to be drawn.
 
-    Going through it once is an epoch: as many batches as hold, in expectation, all records once. It ends early,
-    with nothing lost, before a batch whose step the optimiser's budget would not allow.
+    A batch is a function of the state's key, step and parameters: no loader can draw one again for another step,
+    and any loader, of any process, draws the same one for the same state.
+
+    It can be an argument of a compiled function. There it should be one: records that a function takes from around
+    it become a part of its program.
     """
 
-    def __init__(self, optimiser: Optimiser, records: Tree, key: Key) -> None:
-        """Keep the records on the device.
+    def __init__(self, optimiser: Optimiser, records: Tree) -> None:
+        """Keep the records where they are.
 
         Args:
-            optimiser: Whose sampler and whose account are used.
-            records: Arrays in any nesting, whose leading axis counts records.
-            key: For all batches that will be drawn.
+            optimiser: Whose batches are drawn.
+            records: Arrays in any nesting, whose leading axis counts records. Those of NumPy stay on the host:
+                batches alone are moved to the device, unless their steps are compiled.
         """
-        self._records = jax.tree.map(jnp.asarray, records)
-        sizes = {leaf.shape[0] for leaf in jax.tree.leaves(self._records)}
-        if sizes != {optimiser.num_records}:
-            found = ", ".join(str(size) for size in sorted(sizes)) or "no"
-            expected = optimiser.num_records
+        sizes = {leaf.shape[0] if getattr(leaf, "shape", ()) else None for leaf in jax.tree.leaves(records)}
+        expected = optimiser.settings.num_records
+        if None in sizes:
+            raise InputError(
+                "the records should be arrays whose leading axis counts records, but a leaf has no axis"
+            )
+        if sizes != {expected}:
+            found = ", ".join(str(size) for size in sorted(filter(None, sizes))) or "no"
             raise InputError(f"the data have {found} records, but the optimiser was made for {expected}")
-        self._accountant, self._drawn = optimiser.accountant, 0
-        self._key = jax.random.fold_in(key, PURPOSE)
-        self._length = max(1, round(optimiser.num_records / optimiser.sampler.expected))
+        self._records, self._optimiser = records, optimiser
 
-        @jax.jit
-        def draw(key: Key, number: int, records: Tree) -> Batch:
-            batch = optimiser.sampler.draw(jax.random.fold_in(key, number))
-            return Batch(jax.tree.map(lambda leaf: leaf[batch.rows], records), batch.mask)
+    def tree_flatten(self) -> tuple[tuple[Tree], Optimiser]:
+        """The records, and what is none, for JAX."""
+        return (self._records,), self._optimiser
 
-        self._draw = draw
+    @classmethod
+    def tree_unflatten(cls, optimiser: Optimiser, children: tuple[Tree]) -> Self:
+        """The loader of some records, which JAX may have put placeholders for."""
+        own = cls.__new__(cls)
+        own._records, own._optimiser = children[0], optimiser
+        return own
 
     def __len__(self) -> int:
-        """Batches of an epoch."""
-        return self._length
+        """Batches of an epoch: as many as hold, in expectation, all records once."""
+        settings = self._optimiser.settings
+        return max(1, round(settings.num_records / settings.expected_batch))
 
-    def __iter__(self) -> Iterator[tuple[Batch, float]]:
-        """Give every batch of an epoch, and the epsilon once a step has been made on it."""
-        for _ in range(self._length):
-            if not self._accountant.allows_another:
-                return
-            batch = self._draw(self._key, self._drawn, self._records)
-            self._drawn += 1
-            yield batch, self._accountant.next_epsilon
+    def batch(self, state: State) -> Batch:
+        """The batch of a state's next step."""
+        places, tag = self._optimiser.places(state)
+
+        def take(leaf: jax.Array | np.ndarray) -> jax.Array:
+            if isinstance(leaf, np.ndarray) and not is_traced(places.rows):
+                return jnp.asarray(leaf[np.asarray(places.rows)])
+            return _rows(leaf, places.rows)
+
+        return Batch(jax.tree.map(take, self._records), places.mask, state.step, tag)
+
+
+@jax.jit
+def _rows(leaf: jax.Array, rows: jax.Array) -> jax.Array:
+    return leaf[rows]

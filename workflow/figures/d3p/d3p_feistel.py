@@ -10,8 +10,8 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dpinfer.figures.curves import plain_curve
-from dpinfer.figures.style import COLUMN_WIDTH, PUBLISHED
+from pipeline.plots.curves import plain_curve
+from pipeline.plots.style import COLUMN_WIDTH, PUBLISHED
 
 SIZES = (32769, 50000, 60000)
 SAMPLERS = {

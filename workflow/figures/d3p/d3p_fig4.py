@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from dpinfer.figures.levels import boxes
+from pipeline.plots.levels import boxes
 
 
 def draw(metrics: pd.DataFrame, published: pd.DataFrame | None) -> Figure:

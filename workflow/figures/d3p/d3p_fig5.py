@@ -3,9 +3,9 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from dpinfer.figures.curves import plain_curve
-from dpinfer.figures.levels import bands
-from dpinfer.figures.style import legend_above
+from pipeline.plots.curves import plain_curve
+from pipeline.plots.levels import bands
+from pipeline.plots.style import legend_above
 
 SIZES = (100, 200, 500, 1000)
 

@@ -8,8 +8,8 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from dpinfer.figures.curves import mean_curves, mean_line
-from dpinfer.figures.style import COLUMN_WIDTH, legend_above
+from pipeline.plots.curves import mean_curves, mean_line
+from pipeline.plots.style import COLUMN_WIDTH, legend_above
 
 # For each list of the original code, sigma and the epsilon it stands for.
 CONSTANTS = {0.27: 10, 0.34: 3.16, 0.48: 1, 1.05: 0.316, 2.0: 0.1}

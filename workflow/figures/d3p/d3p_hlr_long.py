@@ -3,9 +3,9 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from dpinfer.figures.curves import mean_line
-from dpinfer.figures.levels import bands
-from dpinfer.figures.style import legend_above
+from pipeline.plots.curves import mean_line
+from pipeline.plots.levels import bands
+from pipeline.plots.style import legend_above
 
 
 def draw(metrics: pd.DataFrame, published: pd.DataFrame | None) -> Figure:

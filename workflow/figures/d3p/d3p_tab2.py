@@ -5,7 +5,7 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dpinfer.figures.style import COLUMN_WIDTH, PUBLISHED
+from pipeline.plots.style import COLUMN_WIDTH, PUBLISHED
 
 DATA = {
     "mnist": ("MNIST", "dense", 468),

@@ -4,8 +4,8 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from dpinfer.figures.curves import plain_curve
-from dpinfer.figures.style import COLUMN_WIDTH, legend_above
+from pipeline.plots.curves import plain_curve
+from pipeline.plots.style import COLUMN_WIDTH, legend_above
 
 CURVES = {
     "advanced": "advanced composition",

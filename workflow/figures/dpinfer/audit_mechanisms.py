@@ -5,8 +5,9 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
 
-from dpinfer.figures.style import COLUMN_WIDTH, PUBLISHED, legend_above
+from pipeline.plots.style import COLUMN_WIDTH, PUBLISHED, legend_above
 
 NAMES = {
     "dpsgd": "DP-SGD, Poisson, 1 step",
@@ -26,6 +27,12 @@ NAMES = {
     "percentile": "percentile clip",
     "mean_printed": "PyVacy, as printed",
     "mean_code": "PyVacy, in code",
+    "dpsvi_run": "call of DPSVI.run",
+    "dpsvi_update": "loop with DPSVI.update",
+    "dpsvi_x64": "the same in 64 bits",
+    "training": "training loop",
+    "training_resume": "training loop, resumed",
+    "own": "dpinfer fit",
 }
 
 
@@ -49,6 +56,9 @@ def draw(metrics: pd.DataFrame, published: pd.DataFrame | None) -> Figure:
         xlabel=rf"$\varepsilon$ ($\delta = {found['delta'].iloc[0]:g}$)",
         ylim=(len(found) - 0.5, -0.5),
     )
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_yticks(rows, [NAMES[name] for name in found.index])
     _none(axes, rows[~finite])
     legend_above(axes)

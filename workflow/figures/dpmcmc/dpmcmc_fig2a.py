@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from dpinfer.figures.chains import scatter
+from pipeline.plots.chains import scatter
 
 
 def draw(metrics: pd.DataFrame, published: pd.DataFrame | None) -> Figure:

@@ -5,8 +5,8 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from dpinfer.figures.chains import COLOURS, LINES, with_bars
-from dpinfer.figures.style import COLUMN_WIDTH
+from pipeline.plots.chains import COLOURS, LINES, with_bars
+from pipeline.plots.style import COLUMN_WIDTH
 
 
 def draw(metrics: pd.DataFrame, published: pd.DataFrame | None) -> Figure:

@@ -4,9 +4,9 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from dpinfer.figures.correction import NAMES
-from dpinfer.figures.curves import plain_curve
-from dpinfer.figures.style import COLUMN_WIDTH, legend_above
+from pipeline.plots.correction import NAMES
+from pipeline.plots.curves import plain_curve
+from pipeline.plots.style import COLUMN_WIDTH, legend_above
 
 
 def draw(metrics: pd.DataFrame, published: pd.DataFrame | None) -> Figure:

@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from dpinfer.figures.chains import errors
+from pipeline.plots.chains import errors
 
 
 def draw(metrics: pd.DataFrame, published: pd.DataFrame | None) -> Figure:

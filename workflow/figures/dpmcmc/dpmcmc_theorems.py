@@ -8,8 +8,8 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from dpinfer.figures.curves import plain_curve
-from dpinfer.figures.style import COLUMN_WIDTH
+from pipeline.plots.curves import plain_curve
+from pipeline.plots.style import COLUMN_WIDTH
 
 CURVES = {
     "theorem": "Theorem 2",

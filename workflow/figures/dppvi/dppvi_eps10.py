@@ -4,8 +4,8 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from dpinfer.figures.rounds import LOG_KL, at_end
-from dpinfer.figures.style import COLUMN_WIDTH
+from pipeline.plots.rounds import LOG_KL, at_end
+from pipeline.plots.style import COLUMN_WIDTH
 
 RATES = {"q1": 1.0, "q01": 0.1, "q003": 0.03, "q001": 0.01}
 WAYS = {"steps": r"$\sigma = 1$, as many steps as $\varepsilon$ allows", "noise": "20 000 steps, as little noise"}

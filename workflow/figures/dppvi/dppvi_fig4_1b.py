@@ -4,8 +4,8 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from dpinfer.figures.rounds import LOG_KL, at_end, band
-from dpinfer.figures.style import COLUMN_WIDTH, legend_above
+from pipeline.plots.rounds import LOG_KL, at_end, band
+from pipeline.plots.style import COLUMN_WIDTH, legend_above
 
 ARMS = {
     "code": "thesis' code: clients never fetch",

@@ -4,7 +4,7 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from dpinfer.figures.style import COLUMN_WIDTH, legend_above
+from pipeline.plots.style import COLUMN_WIDTH, legend_above
 
 COLUMNS = {
     "eps_paper": "thesis: moments, Poisson sampling",

@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from dpinfer.figures.rounds import by_rate
+from pipeline.plots.rounds import by_rate
 
 
 def draw(metrics: pd.DataFrame, published: pd.DataFrame | None) -> Figure:

@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from dpinfer.figures.rounds import by_clip
+from pipeline.plots.rounds import by_clip
 
 ARMS = {"fixed": "a_fixed", "percentile": "a_percentile", "private": "a_private"}
 

@@ -4,9 +4,9 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from dpinfer.figures.curves import plain_curve
-from dpinfer.figures.rounds import LOG_KL
-from dpinfer.figures.style import COLUMN_WIDTH, legend_above
+from pipeline.plots.curves import plain_curve
+from pipeline.plots.rounds import LOG_KL
+from pipeline.plots.style import COLUMN_WIDTH, legend_above
 
 ARMS = {
     "natural_sequential": ("Eq. 4.12, one client a round", "-"),

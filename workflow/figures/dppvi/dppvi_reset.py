@@ -4,8 +4,8 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from dpinfer.figures.rounds import LOG_KL, band
-from dpinfer.figures.style import COLUMN_WIDTH
+from pipeline.plots.rounds import LOG_KL, band
+from pipeline.plots.style import COLUMN_WIDTH
 
 NOISE = 0.05
 ARMS = {

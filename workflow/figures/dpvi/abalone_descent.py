@@ -4,8 +4,8 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from dpinfer.figures.curves import mean_curves, mean_line
-from dpinfer.figures.style import COLUMN_WIDTH, PUBLISHED, legend_above
+from pipeline.plots.curves import mean_curves, mean_line
+from pipeline.plots.style import COLUMN_WIDTH, PUBLISHED, legend_above
 
 
 def draw(metrics: pd.DataFrame, published: pd.DataFrame | None) -> Figure:

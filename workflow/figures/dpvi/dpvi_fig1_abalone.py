@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from dpinfer.figures.dpvi import by_accountant
+from pipeline.plots.dpvi import by_accountant
 
 
 def draw(metrics: pd.DataFrame, published: pd.DataFrame | None) -> Figure:

@@ -4,8 +4,8 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from dpinfer.figures.dpvi import ABALONE_RATES, by_setting
-from dpinfer.figures.style import COLUMN_WIDTH, legend_above
+from pipeline.plots.dpvi import ABALONE_RATES, by_setting
+from pipeline.plots.style import COLUMN_WIDTH, legend_above
 
 PANELS = {"dpvi_fig2_abalone": "2000 steps", "dpvi_fig2_abalone_long": "2000 / q steps, as in the code"}
 

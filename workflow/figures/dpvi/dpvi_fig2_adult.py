@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from dpinfer.figures.dpvi import ADULT_RATES, by_coding
+from pipeline.plots.dpvi import ADULT_RATES, by_coding
 
 
 def draw(metrics: pd.DataFrame, published: pd.DataFrame | None) -> Figure:

@@ -4,8 +4,8 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from dpinfer.figures.dpvi import by_setting, clips
-from dpinfer.figures.style import COLUMN_WIDTH, legend_above
+from pipeline.plots.dpvi import by_setting, clips
+from pipeline.plots.style import COLUMN_WIDTH, legend_above
 
 EXPERIMENT = "dpvi_fig3_abalone"
 

@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from dpinfer.figures.dpvi import by_coding, clips
+from pipeline.plots.dpvi import by_coding, clips
 
 EXPERIMENT = "dpvi_fig3_adult"
 

@@ -5,9 +5,9 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dpinfer.figures.curves import mean_curves, mean_line
-from dpinfer.figures.epsilon import log_epsilon
-from dpinfer.figures.style import COLUMN_WIDTH, legend_above
+from pipeline.plots.curves import mean_curves, mean_line
+from pipeline.plots.epsilon import log_epsilon
+from pipeline.plots.style import COLUMN_WIDTH, legend_above
 
 # The mean log-density of the test records under the clusters that they were drawn from.
 TRUTH = -3.676

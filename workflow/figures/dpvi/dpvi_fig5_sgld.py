@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from dpinfer.figures.clusters import contours
+from pipeline.plots.clusters import contours
 
 
 def draw(metrics: pd.DataFrame, published: pd.DataFrame | None) -> Figure:

@@ -4,8 +4,8 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from dpinfer.figures.curves import mean_curves
-from dpinfer.figures.style import COLUMN_WIDTH, legend_above
+from pipeline.plots.curves import mean_curves
+from pipeline.plots.style import COLUMN_WIDTH, legend_above
 
 NOISE = 12.0
 CURVES = {"q": "clip 5 on scaled gradients (code)", "fixed": "clip 0.27 on a record's gradient"}

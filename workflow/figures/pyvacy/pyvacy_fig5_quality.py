@@ -5,8 +5,8 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from dpinfer.figures.epsilon import log_epsilon
-from dpinfer.figures.style import COLUMN_WIDTH
+from pipeline.plots.epsilon import log_epsilon
+from pipeline.plots.style import COLUMN_WIDTH
 
 PANELS = {
     "frechet": "Fréchet distance\nof features",

@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from dpinfer.figures.learning import learning_curves
+from pipeline.plots.learning import learning_curves
 
 NAMES = {"exact": "not private", "private": "private"}
 PUBLISHED = {"private (authors' notes)": 0.967}

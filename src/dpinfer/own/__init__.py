@@ -1,1 +1,0 @@
-"""A private posterior of one's own model on one's own table: `dpinfer own model.py data.csv --epsilon 1 ...`."""

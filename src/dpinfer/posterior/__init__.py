@@ -1,1 +1,0 @@
-"""What follows from draws of an approximate posterior."""

@@ -1,0 +1,1 @@
+"""Random numbers: the two ciphers behind keys, keys out of keys, and what is drawn by them."""

@@ -1,0 +1,86 @@
+"""How inference starts: on made-up records, of which nothing may follow. The records are not looked at."""
+
+from contextlib import nullcontext
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpyro.infer import SVI
+from numpyro.infer.svi import SVIState
+
+from dpinfer.errors import InputError
+from dpinfer.inference.coupling import refuse_coupled
+from dpinfer.inference.one_record import View, first, look, refuse_parameter
+from dpinfer.svi.arguments import refuse_informed_start, refuse_optimiser
+from dpinfer.svi.charge import is_traced
+from dpinfer.svi.dummies import forget, looking, two_sets
+from dpinfer.types import Key, Tree
+
+
+class StartedOnDummies(SVI):
+    """NumPyro's SVI, whose model, guide and first state know nothing of the records but their shapes."""
+
+    def started(
+        self, key: Key, args: Any, init_params: Any, kwargs: dict[str, Any], dummies: tuple[Tree, ...] | None
+    ) -> tuple[View, SVIState]:
+        """What is known of the model, and the first state.
+
+        Args:
+            key: For the state.
+            args: Records, or their shapes.
+            init_params: Values to start from instead of those of the guide.
+            kwargs: Constants of model and guide.
+            dummies: Made-up records, where numbers of ours will not do.
+        """
+        # Outside of a program that is being compiled, what is computed here is compiled for the state as well.
+        at_once = jax.ensure_compile_time_eval if is_traced(key) else nullcontext
+        with at_once():
+            sets = two_sets(args, dummies)
+        with looking():
+            self._refuse_growing(sets[0], init_params, kwargs)
+            with at_once():
+                view = self._looked_at(sets, init_params, kwargs)
+        if not is_traced(key):
+            # Else the guide keeps what it was set up with: values that are being compiled for must not stay.
+            forget(self.guide)
+        return view, super().init(key, *first(sets[0], 2), init_params=init_params, **kwargs)
+
+    def _looked_at(self, sets: list[Any], init_params: Any, kwargs: dict[str, Any]) -> View:
+        """What is known of the model, by two sets of made-up records, which must not make a difference."""
+        views, starts = [], []
+        constants = {**kwargs, **self.static_kwargs}
+        for records in sets:
+            forget(self.guide)
+            state = super().init(jax.random.key(0), *first(records, 2), init_params=init_params, **kwargs)
+            if state.mutable_state is not None:
+                raise InputError("the model keeps mutable state, which would carry records past the noise")
+            starts.append(self.get_params(state))
+            views.append(look(self.model, self.guide, starts[-1], records, constants))
+            moved = self.constrain_fn(jitter(self.optim.get_params(state.optim_state)))
+            refuse_coupled(self.model, self.guide, moved, records, constants, views[-1].plates)
+        refuse_optimiser(self.optim, state.optim_state)
+        refuse_informed_start(*starts)
+        here, there = views
+        return here if here.observations == there.observations else here._replace(observations=1.0)
+
+    def _refuse_growing(self, records: Any, init_params: Any, kwargs: dict[str, Any]) -> None:
+        """Stop where parameters are more for more records."""
+        begin = super().init
+
+        def start(*dummies: Any) -> Any:
+            forget(self.guide)
+            return self.optim.get_params(
+                begin(jax.random.key(0), *dummies, init_params=init_params, **kwargs).optim_state
+            )
+
+        shapes = [jax.eval_shape(start, *first(records, count)) for count in (2, 3)]
+        for name, value in shapes[1].items():
+            if jax.tree.map(jnp.shape, value) != jax.tree.map(jnp.shape, shapes[0][name]):
+                refuse_parameter(name)
+
+
+def jitter(parameters: Tree) -> Tree:
+    """Parameters near by: at a start of zeros, much that depends on records would not show."""
+    source = np.random.default_rng(0)
+    return jax.tree.map(lambda leaf: leaf + 0.1 * source.normal(size=leaf.shape).astype(leaf.dtype), parameters)

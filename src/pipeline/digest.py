@@ -1,0 +1,110 @@
+"""Digest of the code behind a stage: what a rule is rerun for when it changes.
+
+Snakemake watches rules and scripts, not the package that they call. A stage's digest is a hash over the
+syntax trees, without docstrings and comments, of its entry modules and of every module of ours that they
+import, directly or not. Touching a file or rewording a docstring leaves it as it is.
+
+`pipeline.settings` is left out: all that it decides is the value of the settings, and these are a parameter
+of the rule in their own right. So is `pipeline.registry`: all that it decides is which modules are run, and the
+plan names these as entry modules. So a new method reruns nobody else's fits.
+"""
+
+import ast
+import hashlib
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+PACKAGES = ("dpinfer", "pipeline")
+ROOT = Path(__file__).parents[1]
+LEFT_OUT = ("pipeline.settings.", "pipeline.registry.")
+
+
+def digest(modules: Iterable[str], scripts: Iterable[Path] = ()) -> str:
+    """Hash the code that the named modules and script files run, imports included.
+
+    Args:
+        modules: Dotted names of modules of ours.
+        scripts: Python files outside the package, whose imports count as well.
+    """
+    names = set(modules)
+    content = hashlib.sha256()
+    for script in sorted(scripts):
+        tree, imported = _parsed(script, script.stat().st_mtime_ns)
+        names |= imported
+        content.update(f"{script.name}\n{tree}\n".encode())
+    for name in sorted(closure(frozenset(names))):
+        path = path_of(name)
+        assert path is not None
+        tree, _ = _parsed(path, path.stat().st_mtime_ns)
+        content.update(f"{name}\n{tree}\n".encode())
+    return content.hexdigest()[:16]
+
+
+def closure(names: frozenset[str]) -> set[str]:
+    """Return the named modules and all of ours that importing them runs, packages included."""
+    found: set[str] = set()
+    pending = list(names)
+    while pending:
+        name = pending.pop()
+        path = path_of(name)
+        if path is None or name in found or f"{name}.".startswith(LEFT_OUT):
+            continue
+        found.add(name)
+        _, imported = _parsed(path, path.stat().st_mtime_ns)
+        pending += [*imported, name.rpartition(".")[0]]
+    return found
+
+
+@cache
+def _parsed(path: Path, _modified: int) -> tuple[str, frozenset[str]]:
+    """The syntax tree of a file as text, and the names of ours that it imports."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    imported = frozenset(_imported(tree))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            node.body = _without_docstring(node.body)
+    return ast.dump(tree), imported
+
+
+def _imported(tree: ast.Module) -> Iterable[str]:
+    for node in _running(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if _is_ours(alias.name))
+        elif isinstance(node, ast.ImportFrom) and node.module and _is_ours(node.module):
+            yield node.module
+            # `from package import module` imports a module; for any other name the path does not exist.
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def _running(node: ast.AST) -> Iterable[ast.AST]:
+    """A node and all below it, without what is there for type checkers and never runs."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        match child:
+            case ast.If(test=ast.Name(id="TYPE_CHECKING"), orelse=others):
+                for other in others:
+                    yield from _running(other)
+            case _:
+                yield from _running(child)
+
+
+def _is_ours(name: str) -> bool:
+    return name.partition(".")[0] in PACKAGES
+
+
+def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
+    match body:
+        case [ast.Expr(value=ast.Constant(value=str())), *rest]:
+            return rest
+    return body
+
+
+@cache
+def path_of(name: str) -> Path | None:
+    """The file of a module of ours; None for any other name."""
+    if not _is_ours(name):
+        return None
+    base = ROOT.joinpath(*name.split("."))
+    candidates = (base.with_suffix(".py"), base / "__init__.py")
+    return next((path for path in candidates if path.is_file()), None)

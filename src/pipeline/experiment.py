@@ -1,0 +1,208 @@
+"""From settings to what runs: the one file that sees every layer."""
+
+import math
+import zlib
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from dpinfer.accounting.events import Event, with_rate
+from dpinfer.atomic import read_json
+from dpinfer.errors import InputError
+from dpinfer.inference.base import Algorithm
+from dpinfer.mechanism.base import Mechanism
+from dpinfer.mechanism.exact import clip_only, exact
+from dpinfer.mechanism.gaussian import gaussian
+from dpinfer.types import Key, Records, Tree
+from dpinfer.unsafe.aggregate import Form, aggregate
+from dpinfer.unsafe.unclipped import unclipped
+from pipeline import registry
+from pipeline.datasets.base import Dataset, read
+from pipeline.settings.cell import Descent, Dpsgd, Dpvi, Gan, Sampled
+from pipeline.settings.chain import Barker, Langevin, Metropolised
+from pipeline.settings.data import AdultShards, Data, LinearShards
+from pipeline.settings.method import Method
+from pipeline.settings.model import Gan as GanModel
+from pipeline.settings.pvi import Federation, PviClients, PviRecords
+from pipeline.settings.sgld import Sgld
+from pipeline.settings.yaml import parse
+
+FITTED = ("experiment", "cell", "seed", "settings", "noise_multiplier", "correction", "start", "releases", "stamp")
+"""What the stamp of a fit says."""
+
+
+class Given(NamedTuple):
+    """What a cell is given by stages before it, where its method asks for it.
+
+    Attributes:
+        start: Leaves of the parameters that it starts from.
+        correction: The rest of the logistic noise of its tests.
+    """
+
+    start: list[Any] | None = None
+    correction: Any = None
+
+
+class OpenCell(NamedTuple):
+    """A calibrated cell, ready to be fitted or evaluated.
+
+    Attributes:
+        job: Its names, its seed, its noise, and what it was given.
+        settings: Its settings.
+        dataset: Its data.
+        algorithm: Its algorithm, with the calibrated noise.
+    """
+
+    job: dict[str, Any]
+    settings: Method
+    dataset: Dataset
+    algorithm: Algorithm
+
+
+def read_cell(stamp: Path, data: Path) -> OpenCell:
+    """Read what was fitted to what data, and build its algorithm.
+
+    Raises:
+        InputError: One of the files is not what its stage wrote.
+    """
+    job = read_json(stamp)
+    missing = [key for key in FITTED if not isinstance(job, dict) or key not in job]
+    if missing:
+        raise InputError(f"{stamp} is not the stamp of a fit written by this package: it has no {missing[0]}")
+    return open_cell(job, data, stamp)
+
+
+def open_cell(job: dict[str, Any], data: Path, where: Path | str) -> OpenCell:
+    """Read a cell's data, and build its algorithm.
+
+    Args:
+        job: Its names, its seed, its noise, and what it is given.
+        data: The .npz of its data set.
+        where: Where its settings are from, for the sentence that says what is wrong with them.
+    """
+    dataset = read(data)
+    settings: Method = parse(Method, job["settings"], where)
+    correction = job["correction"]
+    given = Given(job["start"], None if correction is None else registry.correction(correction))
+    algorithm = build(settings, dataset.num_records, job["noise_multiplier"], given)
+    return OpenCell(job, settings, dataset, algorithm)
+
+
+def build(
+    settings: Method, num_records: int, noise_multiplier: float | None, given: Given | None = None
+) -> Algorithm:
+    """Build a cell's algorithm.
+
+    Args:
+        settings: The cell's settings.
+        num_records: Size of the training data, which is public.
+        noise_multiplier: Noise standard deviation over clip; None runs without privacy.
+        given: What it is given by earlier stages; without it, the algorithm may state its event but not run.
+    """
+    given = given or Given()
+    # A test adds its noise to one number, all other methods to a gradient.
+    noise: dict[str, Any] = (
+        {"noise_multiplier": noise_multiplier, "correction": given.correction}
+        if isinstance(settings, Metropolised)
+        else {"mechanism": _mechanism(settings, noise_multiplier)}
+    )
+    model = registry.model(settings.model)
+    if given.start is not None:
+        model = model._replace(init=_start_at(model.init, given.start))
+    return registry.algorithm(
+        settings, model=model, num_records=num_records, **noise, **_from_elsewhere(settings, num_records)
+    )
+
+
+def _from_elsewhere(settings: Method, num_records: int) -> dict[str, Any]:
+    """What an algorithm asks for that its data or its model says."""
+    if isinstance(settings, Federation):
+        return {"sizes": sizes_of(settings.data, num_records)}
+    if isinstance(settings, Gan):
+        assert isinstance(settings.model, GanModel)
+        own = settings.model
+        return {"image": own.image, "latent": own.latent, "generator": own.generator}
+    return {}
+
+
+def sizes_of(data: Data, num_records: int) -> tuple[int, ...]:
+    """How many records each client has, which is public; data that is not dealt out belongs to one client."""
+    match data:
+        case LinearShards():
+            given = data.records_per_client
+            return given if isinstance(given, tuple) else (given,) * data.clients
+        case AdultShards():
+            return tuple(len(part) for part in np.array_split(range(num_records), data.clients))
+        case _:
+            return (num_records,)
+
+
+def given_noise(settings: Method) -> float | None:
+    """The noise multiplier where it is not calibrated: as stated, or as the method fixes it."""
+    if isinstance(settings, Barker):
+        # The least noise, of deviation 1, over the most that one record adds to the statistic.
+        return math.sqrt(settings.batch) if settings.is_private else None
+    return settings.noise_multiplier
+
+
+def as_claimed(settings: Method) -> Method:
+    """The run as the paper's account sees it, where that departs from what is run."""
+    claimed, seen = settings.claimed, dict[str, Any]()
+    if isinstance(settings, Sampled | Langevin) and claimed.sampler is not None:
+        seen["sampler"] = claimed.sampler
+    if isinstance(settings, Dpsgd) and claimed.clipped:
+        seen["clipping"] = "record"
+    if isinstance(settings, Sgld) and claimed.clipped is not None:
+        seen["clipped"] = claimed.clipped
+    if isinstance(settings, PviRecords) and settings.clipping == "percentile":
+        # The thesis' ledger sees the ratio of noise to clip alone, whichever way the clip was chosen.
+        seen["clipping"] = "fixed"
+    if isinstance(settings, PviClients) and settings.noise_at == "shared":
+        # Algorithm 3 is accounted as if an adversary saw the sum of all messages alone.
+        seen["noise_at"] = "client"
+    return replace(settings, **seen)
+
+
+def claimed(settings: Method, num_records: int, noise_multiplier: float | None) -> Callable[[int], Event]:
+    """What the first steps of a run release as the paper's account sees it, by their number."""
+    if noise_multiplier is None:
+        return build(settings, num_records, None).event
+    departing = settings.claimed
+    seen = build(as_claimed(settings), num_records, departing.noise_factor * noise_multiplier).event
+    rate = departing.sampling_rate
+    return seen if rate is None else lambda num_steps: with_rate(seen(num_steps), rate)
+
+
+def _start_at(init: Callable[[Key, Records], Tree], leaves: list[Any]) -> Callable[[Key, Records], Tree]:
+    """Start where those leaves say, in the shape that the model's own start has."""
+
+    def start(key: Key, records: Records) -> Tree:
+        like, structure = jax.tree.flatten(jax.eval_shape(init, key, records))
+        values = [jnp.asarray(leaf, own.dtype) for leaf, own in zip(leaves, like, strict=True)]
+        return jax.tree.unflatten(structure, values)
+
+    return start
+
+
+def _mechanism(settings: Descent | Sampled | Langevin | PviClients, noise_multiplier: float | None) -> Mechanism:
+    examples_per_record = settings.draws if isinstance(settings, Dpvi) else 1
+    if noise_multiplier is not None and isinstance(settings, Dpsgd) and settings.clipping != "record":
+        form: Form = "printed" if settings.clipping == "mean_printed" else "code"
+        return aggregate(settings.clip, noise_multiplier, settings.expected_batch, form)
+    if noise_multiplier is not None and isinstance(settings, Sgld) and not settings.clipped:
+        return unclipped(settings.clip, noise_multiplier)
+    if noise_multiplier is not None:
+        return gaussian(settings.clip, noise_multiplier, examples_per_record=examples_per_record)
+    if isinstance(settings, Sampled) and settings.clip_without_noise:
+        return clip_only(settings.clip, examples_per_record=examples_per_record)
+    return exact()
+
+
+def key_of(seed: int, experiment: str, cell: str) -> Key:
+    """The key of a cell: it follows from its name, so that no other cell of the grid has a say in it."""
+    return jax.random.fold_in(jax.random.key(seed), zlib.crc32(f"{experiment}/{cell}".encode()))

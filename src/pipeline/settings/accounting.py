@@ -1,0 +1,39 @@
+"""How a run is accounted for: soundly, and as the paper does it."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from pipeline.settings.base import STRICT, Positive, Probability, Rate
+
+Adjacency = Literal["add-remove", "replace-one"]
+Accountant = Literal["gaussian", "pld", "fourier", "rdp", "moments", "advanced", "wang", "barker", "sgld"]
+Options = Annotated[
+    dict[str, str | int | float], Field(description="Options of the accountant, such as max_lambda or form.")
+]
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Claimed:
+    """Where the paper's account of a run departs from the run itself."""
+
+    sampler: Annotated[
+        Literal["poisson", "subset"] | None,
+        Field(description="How the paper's accountant takes batches to be drawn; by default as they are."),
+    ] = None
+    sampling_rate: Annotated[
+        Rate | None, Field(description="The paper's sampling rate, where batches were rounded to whole records.")
+    ] = None
+    clipped: Annotated[
+        bool | None, Field(description="True where the paper takes gradients to be bounded that are not clipped.")
+    ] = None
+    adjacency: Annotated[
+        Adjacency | None, Field(description="The paper's neighbours; by default those of the run.")
+    ] = None
+    delta: Annotated[Probability | None, Field(description="The paper's delta; by default the run's.")] = None
+    options: Options = Field(default_factory=dict)
+    noise_factor: Annotated[
+        Positive, Field(description="The accountant sees the noise multiplier times this, as some papers do.")
+    ] = 1.0
+    epsilon_factor: Annotated[Positive, Field(description="Epsilon is the accountant's value times this.")] = 1.0

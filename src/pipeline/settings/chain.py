@@ -1,0 +1,133 @@
+"""Settings of Markov chains: DP-MCMC with the Barker test, its references, and DP-SGLD."""
+
+import math
+from typing import Annotated, ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+from pydantic.dataclasses import dataclass
+
+from dpinfer.inference.names import LOGISTIC_VARIANCE, THEOREM_2_VARIANCE, ExactTest, ProposalName
+from pipeline.settings.base import STRICT, Count, Positive
+from pipeline.settings.cell import Cell
+from pipeline.settings.correction import Correction
+
+Steps = Annotated[int, Field(ge=0)]
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Chain(Cell):
+    """What every chain needs to know."""
+
+    tempered_records: Annotated[
+        Count | None,
+        Field(description="The likelihood counts as that of so many records, N0; by default as it is."),
+    ] = None
+    burn_in: Annotated[Steps, Field(description="First steps, which running moments leave out.")] = 0
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Metropolised(Chain):
+    """A chain that proposes a move and tests it."""
+
+    proposal: Annotated[
+        ProposalName,
+        Field(
+            description="How numbers are moved: by a normal draw, or by one from a ball, which bounds the move. "
+            "Whole numbers go one down, stay, or go one up in any case."
+        ),
+    ] = "gaussian"
+    proposal_variance: Annotated[Positive | None, Field(description="Variance of a normal move.")] = None
+    proposal_radius: Annotated[Positive | None, Field(description="Radius of the ball of moves.")] = None
+    noise_variance: Annotated[
+        Positive, Field(lt=LOGISTIC_VARIANCE, description="Variance C of the normal part of the logistic noise.")
+    ] = THEOREM_2_VARIANCE
+    correction_steps: Annotated[
+        Count, Field(description="Steps of the optimiser that fits the rest of the logistic noise.")
+    ] = 10_000
+
+    @model_validator(mode="after")
+    def _one_size_of_moves(self) -> Self:
+        wanted = {"gaussian": "proposal_variance", "ball": "proposal_radius"}
+        for proposal, name in wanted.items():
+            if (getattr(self, name) is not None) != (self.proposal == proposal):
+                raise ValueError(f"{name} should be given for the proposal {proposal}, and for no other")
+        return self
+
+    @property
+    def correction(self) -> Correction:
+        """What is fitted before the chain can run."""
+        return Correction(variance=self.noise_variance, num_steps=self.correction_steps)
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Barker(Metropolised):
+    """Barker tests on batches: private with clipped ratios, or without privacy on batches that grow as needed.
+
+    The noise of the private test is fixed by Theorem 2, so that epsilon is a budget which the run must respect,
+    and nothing is calibrated.
+    """
+
+    method: Literal["barker"] = "barker"
+    fixes_noise: ClassVar[bool] = True
+    batch: Annotated[int, Field(ge=5, description="Records in a batch, drawn without replacement.")]
+    growth: Annotated[
+        Count, Field(description="Records that join a batch whose estimate is too wide, without privacy.")
+    ] = 100
+
+    @model_validator(mode="after")
+    def _one_source_of_noise(self) -> Self:
+        if self.noise_multiplier is not None:
+            raise ValueError("noise_multiplier is fixed by batch and noise_variance: leave it out")
+        if self.is_private and self.delta is None:
+            raise ValueError("a private run needs delta")
+        if self.is_private and self.noise_variance != THEOREM_2_VARIANCE:
+            raise ValueError(f"a private run on batches needs noise_variance {THEOREM_2_VARIANCE:g}")
+        return self
+
+    @property
+    def is_private(self) -> bool:
+        """Whether ratios are clipped and noise hides the batch."""
+        return self.epsilon is None or not math.isinf(self.epsilon)
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class FullBarker(Metropolised):
+    """Tests on all records: Barker's with noise and clipped ratios, or an exact one without privacy."""
+
+    method: Literal["full_barker"] = "full_barker"
+    test: Annotated[ExactTest, Field(description="Which exact test a run without privacy makes.")] = "barker"
+
+    @model_validator(mode="after")
+    def _metropolis_is_exact(self) -> Self:
+        if self.is_private and self.test != "barker":
+            raise ValueError(f"test is {self.test}, but only barker can be private")
+        return self
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Langevin(Chain):
+    """DP-SGLD (Li et al., 2019): the noise that makes a gradient step private is the noise of the diffusion.
+
+    So the noise fixes the step size: with s times the clip on a sum over batches of B out of N records, it is
+    `diffusion` B^2 / (s^2 clip^2 N).
+    """
+
+    method: Literal["langevin"] = "langevin"
+    sampler: Annotated[
+        Literal["poisson", "subset"], Field(description="Each record by its own coin, or a fixed number.")
+    ] = "poisson"
+    expected_batch: Annotated[Count, Field(description="Expected number of records in a batch.")]
+    clip: Annotated[Positive, Field(description="Largest norm of one record's tempered gradient.")]
+    diffusion: Annotated[
+        Positive,
+        Field(description="Noise variance over the step of the drift: Langevin dynamics have 2."),
+    ] = 2.0
+    step_size: Annotated[
+        Positive | None, Field(description="The step size of a run without privacy, whose noise follows from it.")
+    ] = None
+
+    @model_validator(mode="after")
+    def _step_or_noise(self) -> Self:
+        if self.is_private == (self.step_size is not None):
+            raise ValueError("step_size should be given for a run without privacy, and for no other")
+        return self

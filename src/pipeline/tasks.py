@@ -1,0 +1,80 @@
+"""The tasks of an experiment: what each stage is to do for its cells, and what it must know for it, no more.
+
+A task is part of the identity of what is made by it. So what a stage is not told cannot make it run again.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from pipeline import registry
+from pipeline.names import changed_name, data_name
+from pipeline.settings.cell import Cell
+from pipeline.settings.chain import Metropolised
+from pipeline.settings.chosen import Planned
+from pipeline.settings.project import Project
+from pipeline.settings.pvi import PviRecords
+from pipeline.shards import Task
+
+Code = Callable[[str, str], str]
+"""`(stage, cell) -> digest` of the code that a stage runs for a cell."""
+
+
+def tasks_of(planned: Planned, project: Project, code: Code) -> dict[str, list[Task]]:
+    """The tasks of each stage, in the order of the cells."""
+    metrics = planned.settings.metrics
+    along = any(metric in registry.PAID_BY_STEP for metric in metrics)
+    cells = {name: cell.settings for name, cell in planned.cells.items() if isinstance(cell.settings, Cell)}
+    found: dict[str, dict[str, dict[str, Any]]] = {
+        "calibrate": {name: _calibrate(own) for name, own in cells.items() if is_calibrated(own)},
+        "fit": {name: _fit(own, project.seed) for name, own in cells.items()},
+        "account": {name: {"start": _start(own), "along": along} for name, own in cells.items()},
+        "evaluate": {
+            name: {**described(planned, name, project), "data": data_name(own.data), "metrics": list(metrics)}
+            for name, own in cells.items()
+        },
+    }
+    return {
+        stage: [
+            {"experiment": planned.name, "cell": name, **task, "code": code(stage, name)}
+            for name, task in tasks.items()
+        ]
+        for stage, tasks in found.items()
+    }
+
+
+def described(planned: Planned, cell: str, project: Project) -> dict[str, Any]:
+    """What the metrics of a cell are labelled by."""
+    own = planned.cells[cell]
+    return {"arm": own.arm, "labels": own.labels, "scale": project.scale}
+
+
+def is_calibrated(settings: Cell) -> bool:
+    """Whether there is something to find: the noise for a target, or the rounds that clients' budgets allow."""
+    has_budgets = isinstance(settings, PviRecords) and any(own.budget is not None for own in settings.own)
+    finds_noise = settings.noise_multiplier is None and not settings.fixes_noise
+    return settings.is_private and (finds_noise or has_budgets)
+
+
+def _calibrate(settings: Cell) -> dict[str, Any]:
+    return {"settings": dataclasses.asdict(settings), "data": data_name(settings.data)}
+
+
+def _fit(settings: Cell, seed: int) -> dict[str, Any]:
+    return {
+        **_calibrate(settings),
+        "seed": seed,
+        "calibrated": is_calibrated(settings),
+        "correction": correction_name(settings),
+        "start": _start(settings),
+    }
+
+
+def correction_name(settings: Cell) -> str | None:
+    """Name of the correction that a cell's tests need, if it has any."""
+    return changed_name("correction", settings.correction) if isinstance(settings, Metropolised) else None
+
+
+def _start(settings: Cell) -> list[str] | None:
+    earlier = settings.start_from
+    return None if earlier is None else [earlier.experiment, earlier.cell]
