@@ -16,10 +16,11 @@ MAY_IMPORT = {
     "dpinfer.accounting": set[str](),
     "dpinfer.models": set[str](),
     "dpinfer.sampling": {"dpinfer.accounting.events"},
-    "dpinfer.mechanism": {"dpinfer.accounting.events", "dpinfer.sampling", "dpinfer.models.layers"},
-    "dpinfer.unsafe": {"dpinfer.accounting.events", "dpinfer.sampling", "dpinfer.mechanism"},
+    "dpinfer.clipping": set[str](),
+    "dpinfer.mechanism": {"dpinfer.accounting.events", "dpinfer.clipping", "dpinfer.sampling"},
+    "dpinfer.unsafe": {"dpinfer.accounting.events", "dpinfer.clipping", "dpinfer.sampling", "dpinfer.mechanism"},
     "dpinfer.inference": {
-        "dpinfer.accounting.events", "dpinfer.models", "dpinfer.sampling", "dpinfer.mechanism",
+        "dpinfer.accounting.events", "dpinfer.clipping", "dpinfer.models", "dpinfer.sampling", "dpinfer.mechanism",
     },
     "dpinfer.audit": {
         "dpinfer.accounting", "dpinfer.cli", "dpinfer.inference", "dpinfer.mechanism",

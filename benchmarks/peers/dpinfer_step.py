@@ -16,6 +16,7 @@ from dpinfer.inference.run import keys_for, start  # noqa: E402
 from dpinfer.mechanism.exact import exact  # noqa: E402
 from dpinfer.mechanism.gaussian import gaussian  # noqa: E402
 from dpinfer.models import vae  # noqa: E402
+from dpinfer.tree import size  # noqa: E402
 
 model = vae.build(hidden=protocol.HIDDEN, latent=protocol.LATENT)
 mechanism = gaussian(protocol.CLIP, protocol.NOISE_MULTIPLIER) if sys.argv[1] == "private" else exact()
@@ -33,4 +34,4 @@ def run(steps):
     jax.block_until_ready(started.advance(started.states, 0, steps))
 
 
-protocol.serve(run, model.network.size)
+protocol.serve(run, size(model.init(jax.random.key(0), records)))

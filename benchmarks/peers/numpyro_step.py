@@ -7,7 +7,8 @@ import protocol
 from numpyro.infer import SVI, Trace_ELBO
 
 from dpinfer.models.program import program
-from dpinfer.models.vae import Shape, network_of
+from dpinfer.models.vae import Shape, start_of
+from dpinfer.tree import size
 
 shape = Shape(image=(protocol.PIXELS,), hidden=protocol.HIDDEN, latent=protocol.LATENT)
 key = jax.random.key(0)
@@ -26,4 +27,4 @@ def run(steps):
     jax.block_until_ready(state)
 
 
-protocol.serve(run, network_of(shape).size)
+protocol.serve(run, size(start_of(shape, "small", jax.random.key(0))))

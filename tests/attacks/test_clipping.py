@@ -11,18 +11,25 @@ import pytest
 from numpyro.infer import Trace_ELBO
 from numpyro.optim import Adam
 
-from dpinfer.mechanism import bookkeeping, per_example
+from dpinfer.clipping import clipped_grad, sums
 from dpinfer.mechanism.gaussian import gaussian
 from dpinfer.mechanism.grid import on_grid
-from dpinfer.models.layers import Dense, Network
 from dpinfer.svi import DPSVI
 from dpinfer.training import Loader, private
 from svi import programs as p
 
 POSITIONS, WIDTH, RECORDS = 4, 16, 100
-NETWORK = Network(
-    {"layer": Dense(WIDTH, WIDTH)}, lambda apply, record: (apply("layer", record["x"]) * record["g"]).sum((1, 2))
-)
+PARAMETERS = {"w": 0.5 * jax.random.normal(jax.random.key(0), (WIDTH, WIDTH)), "b": jnp.zeros(WIDTH)}
+
+
+def linear(parameters: Any, record: Any) -> jax.Array:
+    return ((record["x"] @ parameters["w"] + parameters["b"]) * record["g"]).sum()
+
+
+@pytest.fixture(autouse=True)
+def _by_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However few the parameters are."""
+    monkeypatch.setattr(sums, "FEW", 0)
 
 
 def nearly_cancelling(size: float) -> dict[str, jax.Array]:
@@ -36,12 +43,10 @@ def nearly_cancelling(size: float) -> dict[str, jax.Array]:
 
 @pytest.mark.parametrize("size", [10.0, 1e2, 1e3, 1e4])
 def test_gradients_that_nearly_cancel_are_not_left_longer_than_the_clip(size: float) -> None:
-    parameters = NETWORK.init(jax.random.key(0), 0.5)
-
     @jax.jit
     def clipped(record: Any) -> jax.Array:
         one = jax.tree.map(lambda leaf: leaf[None], record)
-        return optax.tree.norm(bookkeeping.clipped_sum(NETWORK, parameters, one, jnp.ones(1, bool), 1.0))
+        return optax.tree.norm(clipped_grad(linear, 1.0)(PARAMETERS, one))
 
     norms = np.asarray(jax.lax.map(clipped, nearly_cancelling(size)))
     assert np.isfinite(norms).all()
@@ -56,20 +61,19 @@ def test_a_record_whose_gradient_is_not_finite_counts_nothing(bad: float) -> Non
     records = jax.random.normal(jax.random.key(0), (9, 3))
     spoilt, at = records.at[4].set(bad), jnp.ones(3)
     everyone = jnp.ones(9, bool)
-    without = per_example.clipped_sum(loss, at, records, everyone.at[4].set(False), 1.0)
-    np.testing.assert_array_equal(per_example.clipped_sum(loss, at, spoilt, everyone, 1.0), without)
+    without = clipped_grad(loss, 1.0)(at, records, everyone.at[4].set(False))
+    np.testing.assert_array_equal(clipped_grad(loss, 1.0)(at, spoilt), without)
     for mechanism in (gaussian(1.0, 2.0), on_grid(1.0, 2.0, 9)):
         noise = mechanism.random(jax.random.key(2), at)
         assert np.isfinite(mechanism.release(noise, loss, at, spoilt, everyone)).all()
 
 
-def test_the_same_by_book_keeping() -> None:
-    parameters = NETWORK.init(jax.random.key(0), 0.5)
+def test_a_record_that_is_not_finite_counts_nothing_in_products() -> None:
     records = nearly_cancelling(1.0)
     spoilt = {**records, "x": records["x"].at[7].set(jnp.nan)}
     mask = jnp.ones(RECORDS, bool)
-    found = bookkeeping.clipped_sum(NETWORK, parameters, spoilt, mask, 1.0)
-    expected = bookkeeping.clipped_sum(NETWORK, parameters, records, mask.at[7].set(False), 1.0)
+    found = clipped_grad(linear, 1.0)(PARAMETERS, spoilt)
+    expected = clipped_grad(linear, 1.0)(PARAMETERS, records, mask.at[7].set(False))
     jax.tree.map(np.testing.assert_array_equal, found, expected)
 
 

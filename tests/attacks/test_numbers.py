@@ -13,8 +13,7 @@ from scipy.stats import chisquare, kstest
 from dpinfer.errors import InputError
 from dpinfer.mechanism.base import Mechanism
 from dpinfer.mechanism.gaussian import gaussian
-from dpinfer.mechanism.grid import clip_before_rounding, grid, on_grid
-from dpinfer.mechanism.per_example import by_vmap
+from dpinfer.mechanism.grid import clip_before_rounding, grid, on_grid, rounded_sum
 from dpinfer.random import chacha
 from dpinfer.types import Key
 
@@ -89,7 +88,7 @@ def test_rounded_gradients_respect_the_clip_whatever_they_are() -> None:
         for scale in (1e-3, 1.0, 1e6, 1e18):
             gradients = scale * jax.random.normal(jax.random.key(key), (20, size))
             for row in gradients:
-                multiples = by_vmap(linear, at, row[None], jnp.ones(1, bool), bound, grid=spacing)
+                multiples = rounded_sum(linear, at, row[None], jnp.ones(1, bool), bound, spacing)
                 assert np.linalg.norm(np.asarray(multiples, np.float64)) * spacing <= CLIP
 
 
@@ -100,7 +99,7 @@ def test_sums_on_the_grid_are_exact_so_that_one_record_moves_nothing_but_its_own
 
     @jax.jit
     def total(mask: jax.Array) -> jax.Array:
-        return by_vmap(linear, jnp.zeros(7), records, mask, 0.9, micro_batch, grid=grid(CLIP, 1.0, 500))
+        return rounded_sum(linear, jnp.zeros(7), records, mask, 0.9, grid(CLIP, 1.0, 500), micro_batch)
 
     whole = np.asarray(total(jnp.ones(500, bool)))
     for parts in (2, 5):

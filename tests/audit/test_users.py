@@ -17,8 +17,8 @@ from dpinfer.audit.canaries import STEPS, TRIED, canaries
 from dpinfer.audit.case import Audited, audit
 from dpinfer.audit.cases import CASES
 from dpinfer.audit.names import MOST_OF_USERS, Mechanism
+from dpinfer.clipping.sums import clipped_sum
 from dpinfer.mechanism import gaussian
-from dpinfer.mechanism.per_example import clipped_sum
 from dpinfer.random import normal
 from dpinfer.svi.charge import Payer
 from dpinfer.training.optimiser import Optimiser

@@ -8,11 +8,11 @@ import pytest
 from scipy.stats import kstest
 
 from dpinfer.accounting.events import Gaussian, NonPrivate
+from dpinfer.clipping.sums import clipped_sum
 from dpinfer.errors import InputError
 from dpinfer.mechanism.base import Mechanism
 from dpinfer.mechanism.exact import clip_only, exact
 from dpinfer.mechanism.gaussian import gaussian
-from dpinfer.mechanism.per_example import clipped_sum
 from dpinfer.unsafe.unclipped import unclipped
 
 KEY = jax.random.key(0)
@@ -39,7 +39,7 @@ def everyone(examples: Trees) -> jax.Array:
 
 def total(examples: Trees, clip: float, mask: jax.Array | None = None, **options: Any) -> Trees:
     mask = everyone(examples) if mask is None else mask
-    return clipped_sum(linear, origin(examples), examples, mask, clip, **options)
+    return clipped_sum(linear, origin(examples), examples, mask, clip, **options).total
 
 
 def release(mechanism: Mechanism, examples: Trees, key: jax.Array = KEY) -> Trees:

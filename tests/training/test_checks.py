@@ -10,12 +10,10 @@ import optax
 import pytest
 
 from dpinfer.errors import InputError
-from dpinfer.models.layers import Apply, Dense, Network
 from dpinfer.training import Loader, State, dpsgd, private
 from dpinfer.types import Tree
 from loops import PARAMETERS, RECORDS, SETTINGS, X, loss, step
 
-LAYERS = {"hidden": Dense(3, 8), "out": Dense(8, 1)}
 LABELS = np.arange(RECORDS) % 2
 
 
@@ -81,48 +79,6 @@ def test_a_loss_that_asks_for_the_axis_of_records_is_refused() -> None:
 
     with pytest.raises(InputError, match=r"the loss of one record asks for others .*batch normalisation"):
         started(coupled)
-
-
-def network(between: Callable[[jax.Array], jax.Array]) -> Network:
-    def losses(apply: Apply, examples: Tree) -> jax.Array:
-        x, y = examples
-        found = apply("out", jax.nn.relu(between(apply("hidden", x))))[:, 0]
-        return jnp.square(found - y)
-
-    return Network(LAYERS, losses)
-
-
-@pytest.mark.parametrize(
-    "between",
-    [
-        lambda h: (h - h.mean(0)) / h.std(0),
-        lambda h: h - h[:1],
-        lambda h: h + 1e-3 * jnp.roll(h, 1, 0),
-        lambda h: h + 1e-3 * h[::-1],
-        lambda h: h / jnp.abs(h).max(),
-    ],
-)
-def test_a_network_that_couples_records_is_refused(between: Any) -> None:
-    own = network(between)
-    start = own.init(jax.random.key(0), 0.1)
-    with pytest.raises(InputError, match="moves with another record's values, as by batch normalisation"):
-        started(own, start, (X, LABELS))
-    optimiser = dpsgd(own, 0.1, **SETTINGS)
-    state = optimiser.init(start, jax.random.key(0))
-    with pytest.raises(InputError, match="moves with another record's values"):
-        jax.jit(lambda state: step(optimiser, state, Loader(optimiser, (X, LABELS))))(state)
-
-
-@pytest.mark.parametrize("between", [lambda h: h, lambda h: h - h.mean(1, keepdims=True), jnp.tanh])
-def test_a_network_of_records_alone_is_trained(between: Any) -> None:
-    own = network(between)
-    assert int(started(own, own.init(jax.random.key(0), 0.1), (X, LABELS)).step) == 1
-
-
-def test_a_network_that_cannot_be_tried_is_refused() -> None:
-    own = network(lambda h: jnp.log(-1 - jnp.abs(h)))
-    with pytest.raises(InputError, match=r"made-up record, with numbers from 0\.1 to 0\.9 .* is not finite"):
-        started(own, own.init(jax.random.key(0), 0.1), (X, LABELS))
 
 
 @pytest.mark.parametrize(

@@ -79,9 +79,7 @@ def build(
 
     def update(drawn: Randomness, state: State, records: Records) -> tuple[State, tuple[()]]:
         examples = {**take(records, drawn.batch), **drawn.local}
-        released = mechanism.release(
-            drawn.noise, model.network or loss, state.parameters, examples, drawn.batch.mask
-        )
+        released = mechanism.release(drawn.noise, loss, state.parameters, examples, drawn.batch.mask)
         mean = jax.tree.map(lambda leaf: leaf / batches.expected, released)
         change, memory = descent.update(mean, state.optimiser, state.parameters)
         return State(optax.apply_updates(state.parameters, change), memory), ()

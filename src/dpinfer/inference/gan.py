@@ -12,7 +12,6 @@ import jax.numpy as jnp
 import optax
 
 from dpinfer.accounting.events import Event, Repeat
-from dpinfer.errors import InputError
 from dpinfer.inference.base import Algorithm
 from dpinfer.inference.names import OptimiserName
 from dpinfer.inference.optimisers import OPTIMISERS
@@ -77,13 +76,8 @@ def build(
         sampler: How batches are drawn.
         optimiser: One of `OPTIMISERS`.
         learning_rate: Its step size.
-
-    Raises:
-        InputError: The model has no network that could judge images.
     """
-    if model.network is None:
-        raise InputError("the model has no network, but a generative adversarial network needs a discriminator")
-    critic, generating = model.network, generator_of(image, latent, generator)
+    generating = generator_of(image, latent, generator)
     batches = sampler_of(sampler, num_records, expected_batch, num_steps)
     descent = OPTIMISERS[optimiser](learning_rate)
 
@@ -104,7 +98,7 @@ def build(
         # As many images as a batch has records on average, not as this one has: that number is not public.
         def fooled(parameters: Tree) -> tuple[jax.Array, tuple[jax.Array, Moments]]:
             images, moments = generating.train(parameters, state.moments, drawn.codes)
-            logits = score(critic.apply(state.discriminator.parameters), list(critic.layers), images)
+            logits = score(state.discriminator.parameters, images)
             return jax.nn.softplus(-logits).mean(), (images, moments)
 
         gradient, (images, moments) = jax.grad(fooled, has_aux=True)(state.generator.parameters)
@@ -112,10 +106,13 @@ def build(
         beside = jnp.arange(drawn.batch.mask.shape[0]) % expected_batch
         examples = {**take(records, drawn.batch), "fake": jax.lax.stop_gradient(images)[beside]}
         released = mechanism.release(
-            drawn.noise, critic, state.discriminator.parameters, examples, drawn.batch.mask
+            drawn.noise, judged, state.discriminator.parameters, examples, drawn.batch.mask
         )
         mean = jax.tree.map(lambda leaf: leaf / batches.expected, released)
         return State(moved(state.generator, gradient), moved(state.discriminator, mean), moments), ()
+
+    def judged(parameters: Tree, pair: Records) -> jax.Array:
+        return -model.log_likelihood(parameters, pair)
 
     def moved(player: Player, gradient: Tree) -> Player:
         change, memory = descent.update(gradient, player.optimiser, player.parameters)

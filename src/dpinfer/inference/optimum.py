@@ -7,10 +7,10 @@ import jax
 import jax.numpy as jnp
 import optax
 
+from dpinfer.clipping.sums import plain_sum
 from dpinfer.inference.free_energy import gaussian_of, guide_of, loss_of, units
 from dpinfer.inference.names import Optimum
 from dpinfer.inference.natural import Gaussian, natural, read, together
-from dpinfer.mechanism.per_example import plain_sum
 from dpinfer.models.base import Model
 from dpinfer.sampling.base import take
 from dpinfer.sampling.shards import whole_shard

@@ -15,11 +15,10 @@ from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import optax
 
 from dpinfer.accounting.events import Event, Gaussian, NonPrivate
+from dpinfer.clipping.sums import clipped_sum
 from dpinfer.mechanism.base import Mechanism
-from dpinfer.mechanism.per_example import clipped_sum
 from dpinfer.tree import normal_like
 from dpinfer.types import Key, Loss, Tree
 
@@ -102,11 +101,9 @@ def protected(
         mask: jax.Array,
     ) -> tuple[Tree, jax.Array]:
         on_sum, on_count = noise
-        if adaptive.kind != "fixed":
-            norms = jax.vmap(optax.tree.norm)(jax.vmap(jax.grad(loss), in_axes=(None, 0))(parameters, examples))
         if adaptive.kind == "percentile":
-            clip = percentile(norms, mask, adaptive.quantile)
-        total = clipped_sum(loss, parameters, examples, mask, clip)
+            clip = percentile(clipped_sum(loss, parameters, examples, mask, clip).norms, mask, adaptive.quantile)
+        total, _, norms = clipped_sum(loss, parameters, examples, mask, clip)
         scale = multipliers[client] * clip
         released = jax.tree.map(lambda value, unit: value + scale.astype(value.dtype) * unit, total, on_sum)
         if adaptive.kind == "quantile":

@@ -3,8 +3,8 @@
 import jax
 
 from dpinfer.accounting.events import NonPrivate
+from dpinfer.clipping.sums import clipped_sum, plain_sum
 from dpinfer.mechanism.base import Mechanism
-from dpinfer.mechanism.per_example import clipped_sum, plain_sum
 from dpinfer.types import Key, Loss, Tree
 
 
@@ -24,7 +24,7 @@ def clip_only(clip: float, micro_batch: int | None = None, examples_per_record: 
 
     def release(noise: Tree, loss: Loss, parameters: Tree, examples: Tree, mask: jax.Array) -> Tree:
         del noise
-        return clipped_sum(loss, parameters, examples, mask, bound, micro_batch)
+        return clipped_sum(loss, parameters, examples, mask, bound, micro_batch).total
 
     return Mechanism(_nothing, release, NonPrivate(reason="clipped, but run without noise"))
 

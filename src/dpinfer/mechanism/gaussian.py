@@ -6,9 +6,9 @@ import jax
 import jax.numpy as jnp
 
 from dpinfer.accounting.events import Gaussian
+from dpinfer.clipping.sums import clipped_sum
 from dpinfer.errors import InputError
 from dpinfer.mechanism.base import Mechanism
-from dpinfer.mechanism.per_example import clipped_sum
 from dpinfer.tree import normal_like
 from dpinfer.types import Loss, Tree
 
@@ -33,7 +33,7 @@ def gaussian(
     bound, scale = jnp.asarray(clip / examples_per_record), jnp.asarray(noise_multiplier * clip)
 
     def release(noise: Tree, loss: Loss, parameters: Tree, examples: Tree, mask: jax.Array) -> Tree:
-        total = clipped_sum(loss, parameters, examples, mask, bound, micro_batch)
+        total = clipped_sum(loss, parameters, examples, mask, bound, micro_batch).total
         return noisy(total, noise, scale)
 
     return Mechanism(normal_like, release, Gaussian(noise_multiplier=noise_multiplier), scale)

@@ -23,10 +23,10 @@ import numpy as np
 
 from dpinfer import tree
 from dpinfer.accounting.events import Gaussian
+from dpinfer.clipping.sums import by_gradients, fitting, in_parts
 from dpinfer.errors import InputError
 from dpinfer.mechanism.base import Mechanism
 from dpinfer.mechanism.gaussian import require_clip
-from dpinfer.mechanism.per_example import by_vmap
 from dpinfer.random import normal
 from dpinfer.types import Key, Loss, Tree
 
@@ -62,13 +62,35 @@ def on_grid(clip: float, noise_multiplier: float, most_records: int, micro_batch
 
     def release(noise: Tree, loss: Loss, parameters: Tree, examples: Tree, mask: jax.Array) -> Tree:
         bound = clip_before_rounding(clip, spacing, parameters)
-        total = by_vmap(loss, parameters, examples, mask, bound, micro_batch, grid=spacing)
+        total = rounded_sum(loss, parameters, examples, mask, bound, spacing, micro_batch)
         return jax.tree.map(
             lambda leaf, multiples, unit: (multiples + unit).astype(leaf.dtype) * spacing, parameters, total, noise
         )
 
     numbers = f"whole multiples of 2^{round(math.log2(spacing))}"
     return Mechanism(random, release, Gaussian(noise_multiplier=noise_multiplier), scale, numbers)
+
+
+def rounded_sum(
+    loss: Loss,
+    parameters: Tree,
+    examples: Tree,
+    mask: jax.Array,
+    clip: float,
+    spacing: float,
+    micro_batch: int | None = None,
+) -> Tree:
+    """The exact sum of clipped gradients, each rounded to multiples of `spacing`, as 32-bit counts of these.
+
+    Rounding needs every example's gradient, so they are taken one by one.
+    """
+
+    def added(weights: jax.Array, leaf: jax.Array) -> jax.Array:
+        scaled = leaf * (weights / spacing).reshape(-1, *(1,) * (leaf.ndim - 1))
+        return jnp.rint(scaled).astype(jnp.int32).sum(0, dtype=jnp.int32)
+
+    chunk = by_gradients(loss, parameters, clip, added)
+    return in_parts(chunk, examples, mask, micro_batch or fitting(parameters, mask.shape[0])).total
 
 
 def grid(clip: float, noise_std: float, most_records: int) -> float:

@@ -7,7 +7,6 @@ import jax
 import jax.numpy as jnp
 
 from dpinfer.errors import InputError
-from dpinfer.models.layers import Network
 from dpinfer.types import Key, Records, Tree
 
 
@@ -57,7 +56,6 @@ class Model(NamedTuple):
         predict: `(key, parameters, records) -> (n,)` mean of the outcome, or a draw whose mean it is, or (n, ...)
             generated records; `no_outcome` where there is none.
         local: `(key, n) -> entries` that join n records: draws of what the model integrates out for each.
-        network: The negative log-likelihood as a network of our own layers, where it is one.
         describe: `(parameters) -> quantities` by name, in the units of the data, for figures.
         quadratic: `(one record) -> Quadratic`, where the log-likelihood is one: the model is conjugate then.
     """
@@ -67,6 +65,5 @@ class Model(NamedTuple):
     log_likelihood: Callable[[Tree, Records], jax.Array]
     predict: Callable[[Key, Tree, Records], jax.Array]
     local: Callable[[Key, int], dict[str, jax.Array]] = nothing_local
-    network: Network | None = None
     describe: Callable[[Tree], dict[str, jax.Array]] = nothing_described
     quadratic: Callable[[Records], Quadratic] | None = None

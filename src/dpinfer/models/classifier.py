@@ -5,18 +5,26 @@ Dense, with one hidden layer, as in the paper's Appendix A; or the convolutions 
 
 import math
 from collections.abc import Callable
-from typing import Any
+from functools import partial
 
 import jax
 import jax.numpy as jnp
 
 from dpinfer.models.base import Model, no_prior
-from dpinfer.models.layers import Apply, Convolution, Dense, Network, largest, torch_init
+from dpinfer.models.layers import (
+    Shapes,
+    convolution,
+    convolution_shapes,
+    dense,
+    dense_shapes,
+    largest,
+    torch_start,
+)
 from dpinfer.models.names import Layers, Pixels
 from dpinfer.types import Key, Records, Tree
 
 CHANNELS = (16, 32)
-Logits = Callable[[Apply, jax.Array], jax.Array]
+Logits = Callable[[Tree, jax.Array], jax.Array]
 
 
 def build(
@@ -36,34 +44,30 @@ def build(
         hidden: Width of the hidden layer, where it is dense.
         classes: Number of classes.
     """
-    by_name, logits = parts_of(layers, image, hidden, classes)
+    shapes, logits = parts_of(layers, image, hidden, classes)
     scaled = SCALES[pixels]
-
-    def losses(apply: Apply, examples: Records) -> jax.Array:
-        """The cross entropy of every record."""
-        found = logits(apply, scaled(examples["x"]))
-        own = jnp.take_along_axis(found, examples["y"][:, None].astype(int), axis=1)[:, 0]
-        return jax.nn.logsumexp(found, axis=1) - own
-
-    network = Network(by_name, losses)
 
     def init(key: Key, records: Records) -> Tree:
         del records
-        return torch_init(by_name, key)
+        return torch_start(shapes, key)
 
     def log_likelihood(parameters: Tree, record: Records) -> jax.Array:
-        return -network(parameters, record)
+        """The negative cross entropy."""
+        found = logits(parameters, scaled(record["x"]))
+        return found[record["y"].astype(int)] - jax.nn.logsumexp(found)
 
     def predict(key: Key, parameters: Tree, records: Records) -> jax.Array:
         """(n, classes) probabilities."""
         del key
-        return jax.nn.softmax(logits(network.apply(parameters), scaled(records["x"])))
+        return jax.nn.softmax(jax.vmap(partial(logits, parameters))(scaled(records["x"])))
 
-    return Model(init, no_prior, log_likelihood, predict, network=network)
+    return Model(init, no_prior, log_likelihood, predict)
 
 
-def parts_of(layers: Layers, image: tuple[int, ...], hidden: int, classes: int) -> tuple[dict[str, Any], Logits]:
-    """The layers by name, and the logits of classes of a batch of scaled images."""
+def parts_of(
+    layers: Layers, image: tuple[int, ...], hidden: int, classes: int
+) -> tuple[dict[str, Shapes], Logits]:
+    """Shapes of the parameters, and the logits of the classes of a scaled image."""
     return _dense(image, hidden, classes) if layers == "dense" else _convolutional(image, classes)
 
 
@@ -80,31 +84,31 @@ def unit(images: jax.Array) -> jax.Array:
 SCALES = {"centred": centred, "unit": unit}
 
 
-def features(apply: Apply, images: jax.Array) -> jax.Array:
-    """What the hidden layer of the dense network makes of scaled images."""
-    return jax.nn.relu(apply("hidden", images.reshape(images.shape[0], -1)))
+def features(parameters: Tree, image: jax.Array) -> jax.Array:
+    """What the hidden layer of the dense network makes of a scaled image."""
+    return jax.nn.relu(dense(parameters["hidden"], image.ravel()))
 
 
-def _dense(image: tuple[int, ...], hidden: int, classes: int) -> tuple[dict[str, Any], Logits]:
+def _dense(image: tuple[int, ...], hidden: int, classes: int) -> tuple[dict[str, Shapes], Logits]:
     pixels = math.prod(image)
-    layers = {"hidden": Dense(pixels, hidden), "logits": Dense(hidden, classes)}
-    return layers, lambda apply, images: apply("logits", features(apply, images))
+    shapes = {"hidden": dense_shapes(pixels, hidden), "logits": dense_shapes(hidden, classes)}
+    return shapes, lambda parameters, own: dense(parameters["logits"], features(parameters, own))
 
 
-def _convolutional(image: tuple[int, ...], classes: int) -> tuple[dict[str, Any], Logits]:
+def _convolutional(image: tuple[int, ...], classes: int) -> tuple[dict[str, Shapes], Logits]:
     flat = CHANNELS[1] * math.prod(_remaining(side) for side in image)
-    layers = {
-        "first": Convolution(1, CHANNELS[0], kernel=8, padded=False),
-        "second": Convolution(*CHANNELS, kernel=4, padded=False),
-        "logits": Dense(flat, classes),
+    shapes = {
+        "first": convolution_shapes(1, CHANNELS[0], kernel=8),
+        "second": convolution_shapes(*CHANNELS, kernel=4),
+        "logits": dense_shapes(flat, classes),
     }
 
-    def logits(apply: Apply, images: jax.Array) -> jax.Array:
-        once = largest(jax.nn.relu(apply("first", images[..., None])), 2)
-        twice = largest(jax.nn.relu(apply("second", once)), 2)
-        return apply("logits", twice.reshape(images.shape[0], -1))
+    def logits(parameters: Tree, own: jax.Array) -> jax.Array:
+        once = convolution(parameters["first"], own[..., None], kernel=8, padded=False)
+        twice = convolution(parameters["second"], largest(jax.nn.relu(once), 2), kernel=4, padded=False)
+        return dense(parameters["logits"], largest(jax.nn.relu(twice), 2).ravel())
 
-    return layers, logits
+    return shapes, logits
 
 
 def _remaining(side: int) -> int:

@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from dpinfer.errors import InputError
 from dpinfer.models.base import Model, no_prior
 from dpinfer.models.classifier import centred
-from dpinfer.models.layers import Apply, Dense, Network, size_of, torch_init
+from dpinfer.models.layers import Shapes, dense, dense_shapes, torch_start
 from dpinfer.tree import normal_like
 from dpinfer.types import Key, Records, Tree
 
@@ -37,16 +36,16 @@ class Generator(NamedTuple):
     """Layers that turn codes into images.
 
     Attributes:
-        layers: The layers by name, in their order.
+        layers: Shapes of the layers' parameters by name, in their order.
         normalised: Names and widths of the layers that are followed by batch normalisation.
     """
 
-    layers: dict[str, Dense]
+    layers: dict[str, Shapes]
     normalised: dict[str, int]
 
     def init(self, key: Key) -> tuple[Tree, Moments]:
         """First parameters, as PyTorch starts them, and moments."""
-        layers = torch_init(self.layers, key)
+        layers = torch_start(self.layers, key)
         scales = {name: {"scale": jnp.ones(n), "shift": jnp.zeros(n)} for name, n in self.normalised.items()}
         moments = Moments(
             {name: jnp.zeros(n) for name, n in self.normalised.items()},
@@ -82,17 +81,12 @@ class Generator(NamedTuple):
         x = codes
         *hidden, last = self.layers
         for name in hidden:
-            x = self.layers[name](parameters["layers"][name], x)
+            x = dense(parameters["layers"][name], x)
             if name in self.normalised:
                 own = parameters["scales"][name]
                 x = own["scale"] * normalise(name, x) + own["shift"]
             x = jax.nn.leaky_relu(x, SLOPE)
-        return jnp.tanh(self.layers[last](parameters["layers"][last], x))
-
-    @property
-    def size(self) -> int:
-        """The number of parameters."""
-        return size_of(self.layers) + 2 * sum(self.normalised.values())
+        return jnp.tanh(dense(parameters["layers"][last], x))
 
 
 def build(
@@ -110,15 +104,17 @@ def build(
         generator: Widths of the generator's hidden layers; all but the first are normalised by batches.
         discriminator: Widths of the discriminator's hidden layers.
     """
-    network, generating = discriminator_of(image, discriminator), generator_of(image, latent, generator)
+    generating = generator_of(image, latent, generator)
+    shapes = layers_of((math.prod(image), *discriminator, 1))
 
     def init(key: Key, records: Records) -> Tree:
         del records
-        return torch_init(network.layers, key)
+        return torch_start(shapes, key)
 
     def log_likelihood(parameters: Tree, record: Records) -> jax.Array:
-        del parameters, record
-        raise InputError("a generative adversarial network has no likelihood")
+        """Of calling the image `x` of a record real, and `fake`, the generated one beside it, not."""
+        real, fake = score(parameters, jnp.stack([centred(record["x"]).ravel(), record["fake"]]))
+        return -(jax.nn.softplus(-real) + jax.nn.softplus(fake)) / 2
 
     def predict(key: Key, parameters: Tree, records: Records) -> jax.Array:
         """(n, height, width) generated images from -1 to 1, as many as there are records."""
@@ -127,35 +123,24 @@ def build(
         images = generating.generate(parameters["generator"], parameters["moments"], codes)
         return images.reshape(count, *image)
 
-    return Model(init, no_prior, log_likelihood, predict, network=network)
+    return Model(init, no_prior, log_likelihood, predict)
 
 
 def generator_of(image: tuple[int, ...], latent: int, hidden: tuple[int, ...]) -> Generator:
     """The generator of images from codes of `latent` numbers, with hidden layers of these widths."""
-    widths = (latent, *hidden, math.prod(image))
-    layers = {f"layer{n}": Dense(*pair) for n, pair in enumerate(pairwise(widths))}
     # All hidden layers but the first.
     normalised = {f"layer{n}": width for n, width in enumerate(hidden) if n > 0}
-    return Generator(layers, normalised)
+    return Generator(layers_of((latent, *hidden, math.prod(image))), normalised)
 
 
-def discriminator_of(image: tuple[int, ...], hidden: tuple[int, ...]) -> Network:
-    """The discriminator, and the loss of every pair of a record's image `x` and a generated one, `fake`."""
-    widths = (math.prod(image), *hidden, 1)
-    layers = {f"layer{n}": Dense(*pair) for n, pair in enumerate(pairwise(widths))}
-
-    def losses(apply: Apply, examples: Records) -> jax.Array:
-        real = centred(examples["x"]).reshape(examples["x"].shape[0], -1)
-        both = score(apply, list(layers), jnp.stack([real, examples["fake"]], axis=1))
-        # Cross entropy of calling the first real and the second not, by logits.
-        return (jax.nn.softplus(-both[:, 0]) + jax.nn.softplus(both[:, 1])) / 2
-
-    return Network(layers, losses)
+def layers_of(widths: tuple[int, ...]) -> dict[str, Shapes]:
+    """Shapes of the parameters of dense layers between these widths."""
+    return {f"layer{n}": dense_shapes(*pair) for n, pair in enumerate(pairwise(widths))}
 
 
-def score(apply: Apply, names: list[str], images: jax.Array) -> jax.Array:
-    """(..., pixels) -> (...) logits of being real."""
-    x = images
-    for name in names[:-1]:
-        x = jax.nn.leaky_relu(apply(name, x), SLOPE)
-    return apply(names[-1], x)[..., 0]
+def score(parameters: Tree, images: jax.Array) -> jax.Array:
+    """(..., pixels) -> (...) the discriminator's logits of being real."""
+    x, last = images, len(parameters) - 1
+    for n in range(last):
+        x = jax.nn.leaky_relu(dense(parameters[f"layer{n}"], x), SLOPE)
+    return dense(parameters[f"layer{last}"], x)[..., 0]

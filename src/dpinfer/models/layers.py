@@ -1,17 +1,10 @@
-"""Layers whose per-example gradients need not be stored.
+"""The functions that the papers' networks are made of, in plain JAX, and what their parameters start from.
 
-Every layer here is, at its heart, a product with its weights: `signal = inputs @ w + b`, where inputs have the
-shape (batch, positions, fan_in). A dense layer has one position, or one for each vector of an example that is
-several; a convolution one for each place of its kernel.
-The gradient of example i is then inputs_i^T g_i, g being the loss's gradient by the signal: its norm, and sums of
-such gradients with weights, follow from inputs and g alone (see `dpinfer.mechanism.bookkeeping`).
+The parameters of each are `{"w": ..., "b": ...}`. Images are (..., height, width, channels).
 """
 
-import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import reduce
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Mapping
+from functools import partial, reduce
 
 import jax
 import jax.numpy as jnp
@@ -19,184 +12,99 @@ import jax.numpy as jnp
 from dpinfer.tree import normal_like
 from dpinfer.types import Key, Tree
 
-Apply = Callable[[str, jax.Array], jax.Array]
-"""Applies the layer of a name to a batch."""
+Shapes = dict[str, tuple[int, ...]]
+"""Of the parameters of a layer, `w` (fan_in, fan_out) and `b` (channels,)."""
 
 
-class Layer(Protocol):
-    """What book-keeping asks of a layer."""
-
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Shapes of its parameters, `w` (fan_in, fan_out) and `b` (channels,)."""
-
-    def __call__(self, parameters: Tree, x: jax.Array) -> jax.Array:
-        """Apply it to a batch."""
-
-    def factors(self, x: jax.Array, signal: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """Arrays a (batch, positions, fan_in) and g (batch, positions, fan_out): the gradient by w is a_i^T g_i.
-
-        Args:
-            x: What it was applied to.
-            signal: The gradient of the loss by what came out.
-        """
+def dense_shapes(inputs: int, outputs: int) -> Shapes:
+    """Of the parameters of `dense`."""
+    return {"w": (inputs, outputs), "b": (outputs,)}
 
 
-class Dense(NamedTuple):
+def dense(parameters: Tree, x: jax.Array) -> jax.Array:
     """An affine map of the last axis."""
-
-    inputs: int
-    outputs: int
-
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """See `Layer`."""
-        return {"w": (self.inputs, self.outputs), "b": (self.outputs,)}
-
-    def __call__(self, parameters: Tree, x: jax.Array) -> jax.Array:
-        """(batch, ..., inputs) -> (batch, ..., outputs)."""
-        return x @ parameters["w"] + parameters["b"]
-
-    def factors(self, x: jax.Array, signal: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """See `Layer`."""
-        return _positions(x), _positions(signal)
+    return x @ parameters["w"] + parameters["b"]
 
 
-class Convolution(NamedTuple):
+def convolution_shapes(inputs: int, outputs: int, kernel: int = 4) -> Shapes:
+    """Of the parameters of `convolution`."""
+    return {"w": (kernel**2 * inputs, outputs), "b": (outputs,)}
+
+
+def convolution(
+    parameters: Tree, x: jax.Array, kernel: int = 4, stride: int = 2, padded: bool = True
+) -> jax.Array:
     """A convolution, by patches and one product.
 
     Padded ("same"), it divides height and width by its stride; else ("valid") its kernel stays within the image.
     XLA's own gradients of strided convolutions are several times slower on CPUs.
     """
-
-    inputs: int
-    outputs: int
-    kernel: int = 4
-    stride: int = 2
-    padded: bool = True
-
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """See `Layer`."""
-        return {"w": (self.kernel**2 * self.inputs, self.outputs), "b": (self.outputs,)}
-
-    def __call__(self, parameters: Tree, x: jax.Array) -> jax.Array:
-        """(batch, height, width, inputs) -> (batch, new height, new width, outputs)."""
-        return self._patches(x) @ parameters["w"] + parameters["b"]
-
-    def factors(self, x: jax.Array, signal: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """See `Layer`."""
-        return _positions(self._patches(x)), _positions(signal)
-
-    def _patches(self, x: jax.Array) -> jax.Array:
-        return patches(x, self.kernel, self.stride, self.padded)
+    return dense(parameters, patches(x, kernel, stride, padded))
 
 
-class Transposed(NamedTuple):
-    """The transpose of such a convolution: it multiplies height and width by its stride."""
-
-    inputs: int
-    outputs: int
-    kernel: int = 4
-    stride: int = 2
-
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """See `Layer`."""
-        return {"w": (self.inputs, self.kernel**2 * self.outputs), "b": (self.outputs,)}
-
-    def __call__(self, parameters: Tree, x: jax.Array) -> jax.Array:
-        """(batch, height, width, inputs) -> (batch, height * stride, width * stride, outputs)."""
-        batch, height, width, _ = x.shape
-        shape = (batch, height * self.stride, width * self.stride, self.outputs)
-        # Taking patches is linear; its transpose adds them up where they overlap.
-        spread = jax.linear_transpose(
-            lambda image: patches(image, self.kernel, self.stride), jax.ShapeDtypeStruct(shape, x.dtype)
-        )
-        return spread(x @ parameters["w"])[0] + parameters["b"]
-
-    def factors(self, x: jax.Array, signal: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """See `Layer`."""
-        return _positions(x), _positions(patches(signal, self.kernel, self.stride))
+def transposed_shapes(inputs: int, outputs: int, kernel: int = 4) -> Shapes:
+    """Of the parameters of `transposed`."""
+    return {"w": (inputs, kernel**2 * outputs), "b": (outputs,)}
 
 
-@dataclass(frozen=True)
-class Network:
-    """A loss for each example of a batch, computed by named layers; each layer is applied once.
-
-    Attributes:
-        layers: The layers by name.
-        losses: `(apply, examples) -> (batch,)`; everything but `apply(name, x)` is free of parameters.
-    """
-
-    layers: Mapping[str, Any]
-    losses: Callable[[Apply, Tree], jax.Array]
-
-    def init(self, key: Key, scale: float) -> dict[str, dict[str, jax.Array]]:
-        """Parameters drawn from N(0, scale^2)."""
-        shapes = {
-            name: {part: jax.ShapeDtypeStruct(shape, jnp.float32) for part, shape in layer.shapes().items()}
-            for name, layer in self.layers.items()
-        }
-        drawn: dict[str, dict[str, jax.Array]] = jax.tree.map(lambda z: scale * z, normal_like(key, shapes))
-        return drawn
-
-    def apply(self, parameters: Tree) -> Apply:
-        """Apply layers with these parameters."""
-        return lambda name, x: self.layers[name](parameters[name], x)
-
-    def __call__(self, parameters: Tree, example: Tree) -> jax.Array:
-        """The loss of one example."""
-        batch = jax.tree.map(lambda leaf: leaf[None], example)
-        return self.losses(self.apply(parameters), batch)[0]
-
-    @property
-    def size(self) -> int:
-        """The number of parameters."""
-        return size_of(self.layers)
-
-
-def size_of(layers: Mapping[str, Layer]) -> int:
-    """The number of parameters of some layers."""
-    return sum(math.prod(shape) for layer in layers.values() for shape in layer.shapes().values())
-
-
-def torch_init(layers: Mapping[str, Layer], key: Key) -> dict[str, dict[str, jax.Array]]:
-    """Parameters uniform in +-1 / sqrt(fan_in), as PyTorch starts such layers."""
-
-    def one(key: Key, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, jax.Array]:
-        most = shapes["w"][0] ** -0.5
-        keys = dict(zip(shapes, jax.random.split(key, len(shapes)), strict=True))
-        return {part: jax.random.uniform(keys[part], shapes[part], minval=-most, maxval=most) for part in shapes}
-
-    keys = jax.random.split(key, len(layers))
-    return {name: one(own, layer.shapes()) for own, (name, layer) in zip(keys, layers.items(), strict=True)}
+def transposed(parameters: Tree, x: jax.Array, kernel: int = 4, stride: int = 2) -> jax.Array:
+    """The transpose of a padded convolution: it multiplies height and width by its stride."""
+    *before, height, width, _ = x.shape
+    shape = (*before, height * stride, width * stride, *parameters["b"].shape)
+    # Taking patches is linear; its transpose adds them up where they overlap.
+    take = partial(patches, kernel=kernel, stride=stride)
+    spread = jax.linear_transpose(take, jax.ShapeDtypeStruct(shape, x.dtype))
+    return spread(x @ parameters["w"])[0] + parameters["b"]
 
 
 def patches(x: jax.Array, kernel: int, stride: int, padded: bool = True) -> jax.Array:
-    """(batch, height, width, channels) -> (batch, new height, new width, kernel^2 channels).
+    """(..., height, width, channels) -> (..., new height, new width, kernel^2 channels).
 
     With padding the new height is height / stride, else that of the places at which a kernel fits.
     """
     before = (kernel - stride) // 2 if padded else 0
     after = kernel - stride - before if padded else 0
-    whole = jnp.pad(x, ((0, 0), (before, after), (before, after), (0, 0)))
-    height, width = (side - kernel + 1 for side in whole.shape[1:3])
+    around = [(0, 0)] * (x.ndim - 3)
+    whole = jnp.pad(x, (*around, (before, after), (before, after), (0, 0)))
+    height, width = (side - kernel + 1 for side in whole.shape[-3:-1])
     shifted = [
-        whole[:, i : i + height : stride, j : j + width : stride] for i in range(kernel) for j in range(kernel)
+        whole[..., i : i + height : stride, j : j + width : stride, :]
+        for i in range(kernel)
+        for j in range(kernel)
     ]
     return jnp.concatenate(shifted, axis=-1)
 
 
 def largest(x: jax.Array, window: int) -> jax.Array:
-    """The largest value of every window of an image (max-pooling with stride 1): it has no parameters.
+    """The largest value of every window of an image (max-pooling with stride 1).
 
     First down the columns, then along the rows, by pairs: the gradient of one maximum over a stack takes sixty
     times as long on a CPU.
     """
-    for axis in (1, 2):
+    for axis in (-3, -2):
         length = x.shape[axis] - window + 1
         shifted = [jax.lax.slice_in_dim(x, start, start + length, axis=axis) for start in range(window)]
         x = reduce(jnp.maximum, shifted)
     return x
 
 
-def _positions(x: jax.Array) -> jax.Array:
-    """(batch, ..., channels) -> (batch, positions, channels)."""
-    return x.reshape(x.shape[0], -1, x.shape[-1])
+def normal_start(shapes: Mapping[str, Shapes], key: Key, scale: float) -> dict[str, dict[str, jax.Array]]:
+    """Parameters drawn from N(0, scale^2)."""
+    like = {
+        name: {part: jax.ShapeDtypeStruct(shape, jnp.float32) for part, shape in own.items()}
+        for name, own in shapes.items()
+    }
+    drawn: dict[str, dict[str, jax.Array]] = jax.tree.map(lambda z: scale * z, normal_like(key, like))
+    return drawn
+
+
+def torch_start(shapes: Mapping[str, Shapes], key: Key) -> dict[str, dict[str, jax.Array]]:
+    """Parameters uniform in +-1 / sqrt(fan_in), as PyTorch starts such layers."""
+
+    def one(key: Key, own: Shapes) -> dict[str, jax.Array]:
+        most = own["w"][0] ** -0.5
+        keys = dict(zip(own, jax.random.split(key, len(own)), strict=True))
+        return {part: jax.random.uniform(keys[part], own[part], minval=-most, maxval=most) for part in own}
+
+    keys = jax.random.split(key, len(shapes))
+    return {name: one(own, shape) for own, (name, shape) in zip(keys, shapes.items(), strict=True)}

@@ -1,6 +1,7 @@
 """An auto-encoder as a NumPyro model and guide, for `numpyro.infer.SVI` and `dpinfer.svi.DPSVI`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -8,7 +9,6 @@ import jax.numpy as jnp
 import numpyro
 from numpyro.distributions import Bernoulli, Normal
 
-from dpinfer.models.layers import Apply
 from dpinfer.models.names import Start
 from dpinfer.models.vae import Shape, parts_of, start_of
 from dpinfer.types import Key
@@ -33,22 +33,21 @@ def program(shape: Shape, num_records: int, key: Key, start: Start = "small") ->
     parts = parts_of(shape)
     first = start_of(shape, start, key)
 
-    def apply_of(name: str, layers: dict[str, Any]) -> Apply:
-        """Apply layers whose parameters are one site of the program."""
-        parameters = numpyro.param(name, {layer: first[layer] for layer in layers})
-        return lambda layer, x: layers[layer](parameters[layer], x)
+    def site(name: str, layers: Iterable[str]) -> Any:
+        """The parameters of some layers as one site of the program."""
+        return numpyro.param(name, {layer: first[layer] for layer in layers})
 
     def model(images: jax.Array) -> None:
-        apply = apply_of("decoder", parts.decoder)
+        decode = partial(parts.decode, site("decoder", parts.decoder))
         with numpyro.plate("records", num_records, images.shape[0]):
             z = numpyro.sample("z", Normal(jnp.zeros((1, shape.latent)), 1.0).to_event(1))
-            logits = parts.decode(apply, z)
+            logits = jax.vmap(decode)(z)
             pixels = Bernoulli(logits=logits).to_event(len(shape.image))
             numpyro.sample("image", pixels, obs=images)
 
     def guide(images: jax.Array) -> None:
-        apply = apply_of("encoder", parts.encoder)
-        mean, log_std = parts.encode(apply, images.astype(jnp.float32))
+        encode = partial(parts.encode, site("encoder", parts.encoder))
+        mean, log_std = jax.vmap(encode)(images.astype(jnp.float32))
         with numpyro.plate("records", num_records, images.shape[0]):
             numpyro.sample("z", Normal(mean, jnp.exp(log_std)).to_event(1))
 

@@ -7,7 +7,7 @@ probability. The loss of a record is the negative ELBO by one draw of z from the
 import math
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -15,7 +15,16 @@ from jax.nn import softplus
 from jax.scipy.stats import norm
 
 from dpinfer.models.base import Model, no_outcome, no_prior
-from dpinfer.models.layers import Apply, Convolution, Dense, Network, Transposed
+from dpinfer.models.layers import (
+    Shapes,
+    convolution,
+    convolution_shapes,
+    dense,
+    dense_shapes,
+    normal_start,
+    transposed,
+    transposed_shapes,
+)
 from dpinfer.models.names import Layers, Start
 from dpinfer.tree import normal_like
 from dpinfer.types import Key, Records, Tree
@@ -57,7 +66,7 @@ def build(
     All but `start`, the size of the first weights, are explained in `Shape`.
     """
     shape = Shape(layers, image, latent, hidden, channels)
-    network = network_of(shape)
+    parts = parts_of(shape)
 
     def init(key: Key, records: Records) -> Tree:
         del records
@@ -71,14 +80,22 @@ def build(
         return {"code": code, "level": level}
 
     def log_likelihood(parameters: Tree, record: Records) -> jax.Array:
-        return -network(parameters, record)
+        """A bound on it, by the record's own draw of its code."""
+        image, unit = (record["x"] > record["level"]).astype(jnp.float32), record["code"]
+        mean, log_std = parts.encode(parameters, image)
+        z = mean + jnp.exp(log_std) * unit
+        logits = parts.decode(parameters, z)
+        # log Bernoulli(x; sigmoid(l)) = x l - softplus(l).
+        reconstruction = (image * logits - softplus(logits)).sum()
+        return reconstruction + norm.logpdf(z).sum() - (norm.logpdf(unit) - log_std).sum()
 
-    return Model(init, no_prior, log_likelihood, no_outcome, local, network)
+    return Model(init, no_prior, log_likelihood, no_outcome, local)
 
 
 def start_of(shape: Shape, start: Start, key: Key) -> dict[str, dict[str, jax.Array]]:
     """The parameters that training starts from."""
-    small = network_of(shape).init(key, START_STD)
+    parts = parts_of(shape)
+    small = normal_start({**parts.encoder, **parts.decoder}, key, START_STD)
     if start == "small":
         return small
 
@@ -92,16 +109,16 @@ class Parts(NamedTuple):
     """What an auto-encoder is made of.
 
     Attributes:
-        encoder: Layers of the encoder by name.
-        decoder: Layers of the decoder by name.
-        encode: `(apply, images) -> (mean, log_std)` of their codes.
-        decode: `(apply, codes) -> logits` of the pixels.
+        encoder: Shapes of the encoder's parameters.
+        decoder: Shapes of the decoder's parameters.
+        encode: `(parameters, image) -> (mean, log_std)` of its code.
+        decode: `(parameters, code) -> logits` of the pixels.
     """
 
-    encoder: dict[str, Any]
-    decoder: dict[str, Any]
-    encode: Callable[[Apply, jax.Array], tuple[jax.Array, jax.Array]]
-    decode: Callable[[Apply, jax.Array], jax.Array]
+    encoder: dict[str, Shapes]
+    decoder: dict[str, Shapes]
+    encode: Callable[[Tree, jax.Array], tuple[jax.Array, jax.Array]]
+    decode: Callable[[Tree, jax.Array], jax.Array]
 
 
 def parts_of(shape: Shape) -> Parts:
@@ -109,38 +126,21 @@ def parts_of(shape: Shape) -> Parts:
     return (_dense if shape.layers == "dense" else _convolutional)(shape)
 
 
-def network_of(shape: Shape) -> Network:
-    """The layers, and the loss of every record of a batch with `x`, `code` and `level`."""
-    encoder, decoder, encode, decode = parts_of(shape)
-
-    def losses(apply: Apply, examples: Records) -> jax.Array:
-        image = (examples["x"] > examples["level"]).astype(jnp.float32)
-        mean, log_std = encode(apply, image)
-        unit = examples["code"]
-        z = mean + jnp.exp(log_std) * unit
-        logits = decode(apply, z)
-        # -log Bernoulli(x; sigmoid(l)) = softplus(l) - x l.
-        reconstruction = _total(softplus(logits) - image * logits)
-        log_q = _total(norm.logpdf(unit) - log_std)
-        return reconstruction + log_q - _total(norm.logpdf(z))
-
-    return Network({**encoder, **decoder}, losses)
-
-
 def _dense(shape: Shape) -> Parts:
     pixels, hidden, latent = math.prod(shape.image), shape.hidden, shape.latent
     encoder = {
-        "encoder": Dense(pixels, hidden), "mean": Dense(hidden, latent), "log_std": Dense(hidden, latent),
+        "encoder": dense_shapes(pixels, hidden), "mean": dense_shapes(hidden, latent),
+        "log_std": dense_shapes(hidden, latent),
     }  # fmt: skip
-    decoder = {"decoder": Dense(latent, hidden), "logits": Dense(hidden, pixels)}
+    decoder = {"decoder": dense_shapes(latent, hidden), "logits": dense_shapes(hidden, pixels)}
 
-    def encode(apply: Apply, image: jax.Array) -> tuple[jax.Array, jax.Array]:
-        features = softplus(apply("encoder", image.reshape(image.shape[0], -1)))
-        return apply("mean", features), apply("log_std", features)
+    def encode(parameters: Tree, image: jax.Array) -> tuple[jax.Array, jax.Array]:
+        features = softplus(dense(parameters["encoder"], image.ravel()))
+        return dense(parameters["mean"], features), dense(parameters["log_std"], features)
 
-    def decode(apply: Apply, z: jax.Array) -> jax.Array:
-        logits = apply("logits", softplus(apply("decoder", z)))
-        return logits.reshape(-1, *shape.image)
+    def decode(parameters: Tree, z: jax.Array) -> jax.Array:
+        logits = dense(parameters["logits"], softplus(dense(parameters["decoder"], z)))
+        return logits.reshape(shape.image)
 
     return Parts(encoder, decoder, encode, decode)
 
@@ -148,26 +148,21 @@ def _dense(shape: Shape) -> Parts:
 def _convolutional(shape: Shape) -> Parts:
     channels = (shape.image[2], *shape.channels)
     flat, latent = SIDE**2 * channels[-1], shape.latent
-    down = {f"down{n}": Convolution(*pair) for n, pair in enumerate(pairwise(channels))}
-    up = {f"up{n}": Transposed(*pair) for n, pair in enumerate(pairwise(channels[::-1]))}
-    heads = {"mean": Dense(flat, latent), "log_std": Dense(flat, latent)}
+    down = {f"down{n}": convolution_shapes(*pair) for n, pair in enumerate(pairwise(channels))}
+    up = {f"up{n}": transposed_shapes(*pair) for n, pair in enumerate(pairwise(channels[::-1]))}
+    heads = {"mean": dense_shapes(flat, latent), "log_std": dense_shapes(flat, latent)}
 
-    def encode(apply: Apply, image: jax.Array) -> tuple[jax.Array, jax.Array]:
+    def encode(parameters: Tree, image: jax.Array) -> tuple[jax.Array, jax.Array]:
         features = image
         for name in down:
-            features = softplus(apply(name, features))
-        features = features.reshape(image.shape[0], -1)
-        return apply("mean", features), apply("log_std", features)
+            features = softplus(convolution(parameters[name], features))
+        features = features.ravel()
+        return dense(parameters["mean"], features), dense(parameters["log_std"], features)
 
-    def decode(apply: Apply, z: jax.Array) -> jax.Array:
-        features = apply("decoder", z).reshape(-1, SIDE, SIDE, channels[-1])
+    def decode(parameters: Tree, z: jax.Array) -> jax.Array:
+        features = dense(parameters["decoder"], z).reshape(SIDE, SIDE, channels[-1])
         for name in up:
-            features = apply(name, softplus(features))
+            features = transposed(parameters[name], softplus(features))
         return features
 
-    return Parts({**down, **heads}, {"decoder": Dense(latent, flat), **up}, encode, decode)
-
-
-def _total(values: jax.Array) -> jax.Array:
-    """Sum over everything but the batch."""
-    return values.reshape(values.shape[0], -1).sum(1)
+    return Parts({**down, **heads}, {"decoder": dense_shapes(latent, flat), **up}, encode, decode)

@@ -1,6 +1,7 @@
 """One step of DP-VI on a NumPyro model, and the algorithm made of such steps."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -58,17 +59,22 @@ def take_step(
 
     The loss on the batch comes with it; no noise protects that.
     """
-    size = mask.shape[0]
-    keys = jnp.repeat(key[None], size) if problem.shared_draw else jax.random.split(key, size)
-    loss = record_loss(problem)
-    parameters = problem.optim.get_params(state)
+    loss, parameters = record_loss(problem), problem.optim.get_params(state)
+    examples: Any = (jax.random.split(key, mask.shape[0]), batch)
+    if problem.shared_draw:
+        # A key that is no part of an example: what is drawn by it is computed once for all.
+        loss, examples = partial(_with_key, loss, key), batch
     weight = problem.num_records * problem.view.observations / expected
-    released = problem.mechanism.release(noise, loss, parameters, (keys, batch), mask)
+    released = problem.mechanism.release(noise, loss, parameters, examples, mask)
     gradient = jax.tree.map(lambda leaf: weight * leaf, released)
-    losses = jax.vmap(loss, in_axes=(None, 0))(parameters, (keys, batch))
+    losses = jax.vmap(loss, in_axes=(None, 0))(parameters, examples)
     # Optimisers of optax ask for a value of the loss; those that would use it have been refused.
     moved = problem.optim.update(gradient, state, value=jnp.zeros(()))
     return moved, weight * jnp.where(mask, losses, 0).sum()
+
+
+def _with_key(loss: Loss, key: Key, parameters: Tree, record: Any) -> jax.Array:
+    return loss(parameters, (key, record))
 
 
 def record_loss(problem: Problem) -> Loss:

@@ -10,13 +10,10 @@ import optax
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn
 
 from dpinfer.errors import InputError
-from dpinfer.models.layers import Network
-from dpinfer.random import dummy_arrays
 from dpinfer.types import Loss, Tree
 
 OURS = re.compile(r"batch_?norm", re.IGNORECASE)
 REDUCTIONS = re.compile(r"reduce|arg(max|min)|dot_general|cum|psum|pmean|conv")
-MADE_UP = 3
 
 
 def require_parameters(parameters: Tree) -> None:
@@ -57,8 +54,6 @@ def program_of(loss: Loss, parameters: Tree, records: Tree) -> ClosedJaxpr:
     """
     like = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), parameters)
     one = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype), records)
-    if isinstance(loss, Network):
-        refuse_coupled(loss, like, one)
     try:
         forward, shape = jax.make_jaxpr(loss, return_shape=True)(like, one)
     except NameError as error:
@@ -72,40 +67,6 @@ def program_of(loss: Loss, parameters: Tree, records: Tree) -> ClosedJaxpr:
         raise InputError(f"the loss of one record should be a single number, but is {shape}")
     refuse_batch_statistics(forward.jaxpr)
     return jax.make_jaxpr(jax.grad(loss))(like, one)
-
-
-def refuse_coupled(network: Network, parameters: Tree, record: Tree) -> None:
-    """Refuse a network in which the loss of a record moves with another record.
-
-    Each gradient is clipped by its own norm, so that a record which moves others' losses would move the sum by
-    more than one clip. It is tried on made-up records and parameters; arguments are shapes.
-    """
-    with jax.ensure_compile_time_eval():
-        weights, records, others = (
-            jax.tree.map(jnp.asarray, dummy_arrays.like(tree, seed, *front))
-            for seed, (tree, *front) in enumerate(((parameters,), (record, MADE_UP), (record, MADE_UP)))
-        )
-        apply = network.apply(jax.tree.map(lambda leaf: leaf - 0.5, weights))
-        alone = network.losses(apply, records)
-        if alone.shape != (MADE_UP,):
-            raise InputError(
-                f"the losses of {MADE_UP} records should have the shape ({MADE_UP},), not {alone.shape}"
-            )
-        for place in range(MADE_UP):
-            # That one record among others.
-            mixed = jax.tree.map(lambda own, other: other.at[place].set(own[place]), records, others)  # noqa: B023
-            found, expected = network.losses(apply, mixed)[place], alone[place]
-            if not jnp.isfinite(expected):
-                raise InputError(
-                    "the network's loss of a made-up record, with numbers from 0.1 to 0.9 and integers 0 and 1, "
-                    "is not finite, so that it cannot be told whether it moves with other records"
-                )
-            if found != expected:
-                raise InputError(
-                    "the network's loss of a record moves with another record's values, as by batch "
-                    "normalisation, so that clipping would not bound what one record does: use group or layer "
-                    "normalisation"
-                )
 
 
 def refuse_batch_statistics(program: Jaxpr) -> None:

@@ -48,8 +48,8 @@ def private(
 
     Args:
         optimiser: Any that needs gradients and parameters alone.
-        loss: Scalar function of parameters and one record. A `dpinfer.models.layers.Network` is clipped by
-            book-keeping, any other by gradients that are taken one by one.
+        loss: Scalar function of parameters and one record, in JAX; with any library's network. `dpinfer.explain`
+            tells how its gradients are clipped.
         num_records: How many records there are.
         expected_batch: Expected size of a batch, by which sums are divided.
         clip: Largest norm of one record's gradient.

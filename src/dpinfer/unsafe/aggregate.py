@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import optax
 
 from dpinfer.accounting.events import NonPrivate
+from dpinfer.clipping.sums import plain_sum
 from dpinfer.mechanism.base import Mechanism
-from dpinfer.mechanism.per_example import plain_sum
 from dpinfer.tree import normal_like
 from dpinfer.types import Loss, Tree
 

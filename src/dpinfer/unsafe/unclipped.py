@@ -4,9 +4,9 @@ import jax
 import jax.numpy as jnp
 
 from dpinfer.accounting.events import NonPrivate
+from dpinfer.clipping.sums import plain_sum
 from dpinfer.mechanism.base import Mechanism
 from dpinfer.mechanism.gaussian import noisy
-from dpinfer.mechanism.per_example import plain_sum
 from dpinfer.tree import normal_like
 from dpinfer.types import Loss, Tree
 

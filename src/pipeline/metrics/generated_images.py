@@ -4,6 +4,7 @@ The judge is a classifier that has learnt from the real images. It is not privat
 for all runs on the same records.
 """
 
+from functools import partial
 from typing import Any
 
 import jax
@@ -13,7 +14,6 @@ import optax
 
 from dpinfer.models import classifier
 from dpinfer.models.base import Model
-from dpinfer.models.layers import Network
 from dpinfer.types import Key, Records, Tree
 from pipeline.metrics.base import Fitted, Metric, Sample
 
@@ -75,8 +75,7 @@ def frechet(one: jax.Array, other: jax.Array) -> jax.Array:
 def judge(train: Records) -> Tree:
     """Parameters of a dense classifier after some epochs of Adam; the same for the same records."""
     judging = classifier.build(image=train["x"].shape[1:], hidden=HIDDEN, classes=CLASSES)
-    assert isinstance(judging.network, Network)
-    losses, layers = judging.network.losses, judging.network
+    log_likelihoods = jax.vmap(judging.log_likelihood, in_axes=(None, 0))
     key_start, key_batches = jax.random.split(jax.random.key(0))
     parameters = judging.init(key_start, train)
     optimiser = optax.adam(LEARNING_RATE)
@@ -89,7 +88,7 @@ def judge(train: Records) -> Tree:
             at, memory = carried
             rows = jax.random.randint(key, (batch,), 0, records["x"].shape[0])
             examples = {name: values[rows] for name, values in records.items()}
-            gradient = jax.grad(lambda own: losses(layers.apply(own), examples).mean())(at)
+            gradient = jax.grad(lambda own: -log_likelihoods(own, examples).mean())(at)
             change, memory = optimiser.update(gradient, memory)
             return (optax.apply_updates(at, change), memory), None
 
@@ -101,12 +100,9 @@ def judge(train: Records) -> Tree:
 
 def judged(parameters: Tree, images: jax.Array) -> tuple[jax.Array, jax.Array]:
     """The judge's probabilities of the classes, and its features, of images scaled to [-1, 1]."""
-    layers, logits = classifier.parts_of("dense", images.shape[1:], HIDDEN, CLASSES)
-
-    def apply(name: str, x: jax.Array) -> jax.Array:
-        return layers[name](parameters[name], x)
-
-    return jax.nn.softmax(logits(apply, images)), classifier.features(apply, images)
+    _, logits = classifier.parts_of("dense", images.shape[1:], HIDDEN, CLASSES)
+    found, features = (jax.vmap(partial(own, parameters))(images) for own in (logits, classifier.features))
+    return jax.nn.softmax(found), features
 
 
 METRICS = {

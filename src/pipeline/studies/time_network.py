@@ -7,17 +7,18 @@ import jax.numpy as jnp
 import optax
 from numpyro.infer import SVI, Trace_ELBO
 
+from dpinfer.clipping.sums import by_gradients, in_parts
 from dpinfer.inference import dpsgd
 from dpinfer.inference.optimisers import OPTIMISERS
 from dpinfer.inference.run import keys_for, start
 from dpinfer.mechanism.base import Mechanism
 from dpinfer.mechanism.exact import clip_only, exact
-from dpinfer.mechanism.gaussian import gaussian
+from dpinfer.mechanism.gaussian import gaussian, noisy
 from dpinfer.models.program import program
 from dpinfer.models.vae import Shape
 from dpinfer.sampling.fixed_size import subset
 from dpinfer.tree import normal_like
-from dpinfer.types import Key, Records, Tree
+from dpinfer.types import Key, Loss, Records, Tree
 from dpinfer.unsafe.aggregate import aggregate, clipped_and_noisy
 from pipeline import registry
 from pipeline.settings.model import Vae
@@ -61,8 +62,6 @@ def _program(name: Stepping, settings: TimeNetwork, records: Records, length: in
     if name in UPDATES:
         return _update(name, settings, records, length)
     model = registry.model(settings.network)
-    if name in SLOW:
-        model = model._replace(network=None)
     algorithm = dpsgd.build(
         model, _mechanism(name, settings), settings.records, num_steps=length, expected_batch=settings.batch,
         sampler="choice" if name == "choice" else "subset", optimiser=settings.optimiser,
@@ -79,8 +78,20 @@ def _mechanism(name: Stepping, settings: TimeNetwork) -> Mechanism:
         return clip_only(CLIP)
     if name == "mean":
         return aggregate(CLIP, NOISE_MULTIPLIER, settings.batch, "printed")
-    micro_batch = {"vmap": min(MICRO_BATCH, settings.batch), "single": 1}.get(name)
-    return gaussian(CLIP, NOISE_MULTIPLIER, micro_batch)
+    if name in SLOW:
+        return _one_by_one(1 if name == "single" else min(MICRO_BATCH, settings.batch))
+    return gaussian(CLIP, NOISE_MULTIPLIER)
+
+
+def _one_by_one(micro_batch: int) -> Mechanism:
+    """The Gaussian mechanism on gradients that are held one by one."""
+    quick = gaussian(CLIP, NOISE_MULTIPLIER)
+
+    def release(noise: Tree, loss: Loss, parameters: Tree, examples: Tree, mask: jax.Array) -> Tree:
+        total = in_parts(by_gradients(loss, parameters, CLIP), examples, mask, micro_batch).total
+        return noisy(total, noise, jnp.asarray(quick.noise_std))
+
+    return quick._replace(release=release)
 
 
 def _update(name: Stepping, settings: TimeNetwork, records: Records, length: int) -> stopwatch.Program:
