@@ -25,7 +25,7 @@ from dpinfer import tree
 from dpinfer.accounting.events import Gaussian
 from dpinfer.errors import InputError
 from dpinfer.mechanism.base import Mechanism
-from dpinfer.mechanism.gaussian import require_clip
+from dpinfer.mechanism.gaussian import require_clip, require_precision
 from dpinfer.mechanism.per_example import by_vmap
 from dpinfer.random import normal
 from dpinfer.types import Key, Loss, Tree
@@ -61,6 +61,7 @@ def on_grid(clip: float, noise_multiplier: float, most_records: int, micro_batch
         return tree.cut_from(multiples, whole)
 
     def release(noise: Tree, loss: Loss, parameters: Tree, examples: Tree, mask: jax.Array) -> Tree:
+        require_precision(parameters)
         bound = clip_before_rounding(clip, spacing, parameters)
         total = by_vmap(loss, parameters, examples, mask, bound, micro_batch, grid=spacing)
         return jax.tree.map(
