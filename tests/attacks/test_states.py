@@ -165,7 +165,12 @@ def test_whole_runs_inside_of_programs() -> None:
     def whole(xs: jax.Array, state: DPSVIState | None = None) -> Any:
         return svi.run(KEY, 2, xs, p.YS, progress_bar=False, init_state=state).params
 
-    for program in (jax.jit(whole), jax.jit(lambda xs: whole(xs, state)), lambda xs: jax.vmap(whole)(xs[None])):
+    programs: list[Any] = [
+        jax.jit(whole),
+        jax.jit(lambda xs: whole(xs, state)),
+        lambda xs: jax.vmap(whole)(xs[None]),
+    ]
+    for program in programs:
         with pytest.raises(InputError, match="call it outside of jit and vmap"):
             program(p.XS)
 
@@ -185,7 +190,7 @@ def test_one_state_mapped_over_batches_or_keys_is_one_step() -> None:
     assert sorted(after.optim_state[0].tolist()) == [0, 0, 1]
     other = paid(SGD(0.1))
     begun, (own, mask) = other.init(KEY, p.XS, p.YS), batch_of(0)
-    keyed = jax.vmap(lambda key: other.update(begun._replace(rng_key=key), *own, mask=mask)[0])
+    keyed: Any = jax.vmap(lambda key: other.update(begun._replace(rng_key=key), *own, mask=mask)[0])
     assert sorted(keyed(jax.random.split(KEY, 3)).optim_state[0].tolist()) == [0, 0, 1]
 
 
@@ -200,7 +205,7 @@ def test_without_compilation_it_is_the_same() -> None:
 
 
 def test_other_targets_than_those_of_the_budget() -> None:
-    with pytest.raises(InputError, match="delta is 1e-09, but the budget has 0.001"):
+    with pytest.raises(InputError, match=r"delta is 1e-09, but the budget has 0\.001"):
         calibrated(delta=1e-9, budget=Budget(1.0, 1e-3))
     with pytest.raises(InputError, match="adjacency is replace-one, but the budget has add-remove"):
         calibrated(delta=None, adjacency="replace-one", budget=Budget(1.0, 1e-3))

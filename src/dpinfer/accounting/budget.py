@@ -168,8 +168,8 @@ class Budget:
     def __reduce__(self) -> str:
         """Refuse copies, of which each would be spent whole."""
         raise InputError(
-            "a budget cannot be copied or pickled, as each copy would be spent: keep it in a file by path=, and open "
-            "it from there"
+            "a budget cannot be copied or pickled, as each copy would be spent: keep it in a file by path=, and "
+            "open it from there"
         )
 
     def __repr__(self) -> str:

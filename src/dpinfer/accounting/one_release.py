@@ -52,6 +52,6 @@ def claimed(
     return {"known": asked[0], "only": asked[1]}
 
 
-def place_of(run: np.ndarray, step: np.ndarray | int) -> bytes:
+def place_of(run: np.ndarray | jax.Array, step: np.ndarray | int) -> bytes:
     """The name of a step of a run."""
     return f"{name_of(run)}, step {int(step)}".encode()

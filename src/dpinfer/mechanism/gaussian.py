@@ -58,12 +58,12 @@ def require_clip(clip: float) -> None:
 
 
 def require_precision(parameters: Tree) -> None:
-    """Refuse parameters, and so gradients, of 16 bits: squares of their entries are lost, and norms come out short."""
+    """Refuse parameters, and so gradients, of 16 bits: small squares are lost, and norms come out short."""
     for leaf in jax.tree.leaves(parameters):
         if np.dtype(leaf.dtype).itemsize < LEAST_BYTES:
             raise InputError(
-                f"the parameters hold {leaf.dtype}, in which the norm of a gradient cannot be bounded: keep them in "
-                "float32, and let the loss cast them"
+                f"the parameters hold {leaf.dtype}, in which the norm of a gradient cannot be bounded: keep them "
+                "in float32, and let the loss cast them"
             )
 
 

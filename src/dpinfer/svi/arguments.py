@@ -41,7 +41,7 @@ def mask_of(mask: Any, count: int) -> jax.Array:
     """(count,) which entries of a batch count; by a mask of other numbers, a record could count otherwise."""
     if mask is None:
         return jnp.ones(count, bool)
-    if getattr(mask, "dtype", None) != bool or jnp.shape(mask) != (count,):
+    if not hasattr(mask, "dtype") or mask.dtype.kind != "b" or mask.shape != (count,):
         raise InputError(f"the mask should be an array of {count} truth values, one for each entry of the batch")
     return jnp.asarray(mask)
 

@@ -1,8 +1,8 @@
 """What the steps of a `DPSVI` are paid from, and what it refuses because it is not paid for.
 
 A state may take as many steps as have been paid for when it was made, of the kind that was paid for: inside of
-`jax.jit`, where nobody can be stopped, any other releases nothing. A state is used once: two ways on from it are two
-runs, and one is paid for.
+`jax.jit`, where nobody can be stopped, any other releases nothing. A state is used once: two ways on from it are
+two runs, and one is paid for.
 """
 
 import warnings
@@ -160,8 +160,8 @@ def free(state: Any) -> DPSVIState:
 def refuse_unknown() -> None:
     """Stop where a state was paid for elsewhere, with other noise, or not at all."""
     raise BudgetExceededError(
-        "this budget has not paid for the steps of this state, with this noise and such batches: start by init, or "
-        "keep the budget in a file to go on in another process"
+        "this budget has not paid for the steps of this state, with this noise and such batches: start by init, "
+        "or keep the budget in a file to go on in another process"
     )
 
 
