@@ -1,5 +1,6 @@
 """Attacks on starts: of records, nothing may be released before there is noise."""
 
+import functools
 from typing import Any
 
 import jax
@@ -99,6 +100,29 @@ def daises() -> list[Any]:
 def test_guides_that_keep_records(guide: Any) -> None:
     with pytest.raises(InputError, match="keeps the records that it is set up with, past all noise"):
         private(mean_of, guide).init(KEY, X)
+
+
+def hidden(guide: Any) -> list[Any]:
+    """Guides that call another one."""
+
+    class Holder:
+        def __init__(self) -> None:
+            self.inner = guide
+
+        def __call__(self, x: Any) -> Any:
+            return self.inner(x)
+
+    return [lambda x: guide(x), guide.__call__, functools.partial(guide.__call__), Holder()]
+
+
+@pytest.mark.parametrize("place", range(4), ids=["closure", "method", "partial", "object"])
+def test_guides_that_keep_records_inside_of_others(place: int) -> None:
+    with pytest.raises(InputError, match="AutoDAIS keeps the records"):
+        private(mean_of, hidden(AutoDAIS(mean_of))[place]).init(KEY, X)
+    seen = AutoNormal(mean_of, init_loc_fn=init_to_mean)
+    SVI(mean_of, seen, SGD(0.0), Trace_ELBO()).init(KEY, NEIGHBOUR)
+    private(mean_of, hidden(seen)[place]).init(KEY, X)
+    assert not np.isin(np.asarray(seen.prototype_trace["x"]["value"]), np.asarray(NEIGHBOUR)).any()
 
 
 def test_draws_of_a_guide_are_the_same_whatever_stands_in_a_record() -> None:

@@ -2,7 +2,12 @@
 
 import json
 import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import jax
 import numpy as np
@@ -14,6 +19,7 @@ from dpinfer.accounting.events import CUT
 from dpinfer.accounting.ledger import read
 from dpinfer.accounting.sound.pld import epsilon
 from dpinfer.random.keys import stream
+from dpinfer.table import posterior
 
 MODEL = """
 import numpyro, numpyro.distributions as dist
@@ -67,6 +73,11 @@ def test_what_runs_cost_adds_up_wherever_the_records_stand(
     assert f"but the budget is {1.01 * total:.3f}" in capsys.readouterr().err
     assert not (tmp_path / "three").exists()
     assert cli.main([*third, "5"]) == 0
+    # Whole numbers that are spelt otherwise, behind a link.
+    frame.astype({"y": float}).to_csv(tmp_path / "spelt.csv", index=False)
+    (tmp_path / "link.csv").symlink_to("spelt.csv")
+    assert cli.main([*files[:2], str(tmp_path / "link.csv"), *TARGET, *ledgers, "--dry-run"]) == 0
+    assert "have been fitted 3 times before" in capsys.readouterr().out
     # A record more is another table, whose ledger begins anew.
     pd.concat([frame, frame[:1]]).to_csv(moved, index=False)
     assert cli.main([*again, "--output", str(tmp_path / "four"), "--budget", "1.5"]) == 0
@@ -81,6 +92,44 @@ def test_a_release_is_not_overwritten(
     assert cli.main([*files, *out]) == 2
     assert "holds a release, whose ledger would be lost: choose another --output" in capsys.readouterr().err
     assert (tmp_path / "out/ledger.json").read_bytes() == before
+
+
+def test_a_fit_that_is_killed_has_been_paid_for(files: list[str], tmp_path: Path) -> None:
+    ledgers = tmp_path / "ledgers"
+    long = [*files[:3], "--epsilon", "1", "--delta", "1e-6", "--steps", "1000000", "--ledgers", str(ledgers)]
+    with subprocess.Popen([sys.executable, "-m", "dpinfer", *long, "--output", str(tmp_path / "out")]) as running:
+        try:
+            until(lambda: any(ledgers.glob("*.json")) or running.poll() is not None)
+        finally:
+            running.kill()
+    (booked,) = (read(path) for path in ledgers.glob("*.json"))
+    assert 0.99 < booked.sound().upper <= 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_two_fits_at_once_into_one_folder(
+    files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, fit = tmp_path / "out", posterior.fit
+
+    def slower(*args: Any) -> Any:
+        fitted = fit(*args)
+        monkeypatch.setattr(posterior, "fit", fit)
+        # The other begins later and ends earlier.
+        assert cli.main([*files, "--output", str(out)]) == 0
+        return fitted
+
+    monkeypatch.setattr(posterior, "fit", slower)
+    assert cli.main([*files, "--output", str(out)]) == 2
+    assert "holds a release, whose ledger would be lost" in capsys.readouterr().err
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    for _ in range(1200):
+        if is_so():
+            return
+        time.sleep(0.1)
+    pytest.fail("it has not happened in two minutes")
 
 
 def test_the_first_record_does_not_stand_in_the_release(

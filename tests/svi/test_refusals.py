@@ -134,7 +134,7 @@ def test_what_cannot_be_private() -> None:
     with pytest.raises(InputError, match="forward_mode_differentiation is not available"):
         svi.update(state, *BATCH, forward_mode_differentiation=True)
     with pytest.raises(InputError, match="call init first"):
-        make(N=p.N).update(state, *BATCH)
+        make(N=p.N).gradient_norms(KEY, state, *BATCH)
 
 
 def test_arguments_of_get_epsilon() -> None:

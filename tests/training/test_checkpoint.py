@@ -91,18 +91,16 @@ def test_loading_charges_a_budget_that_does_not_know_of_the_run_and_no_other(tmp
     "plain",
     [
         optax.sgd(0.1),
-        optax.adamw(0.1),
+        optax.adamw(0.1, mu_dtype=jnp.bfloat16),
         optax.MultiSteps(optax.sgd(0.1), 2),
         optax.add_noise(0.1, 0.1, jax.random.key(5)),
     ],
 )
-@pytest.mark.parametrize("kind", [jnp.float32, jnp.bfloat16])
-def test_any_memory_parameters_and_key_survive(tmp_path: Path, plain: Any, kind: Any) -> None:
+def test_any_memory_and_key_survive(tmp_path: Path, plain: Any) -> None:
     optimiser = private(plain, loss, **SETTINGS)
-    parameters = jax.tree.map(lambda leaf: leaf.astype(kind), PARAMETERS)
-    state = run(optimiser, optimiser.init(parameters, jax.random.key(3, impl=CHACHA20)), 2)
+    state = run(optimiser, optimiser.init(PARAMETERS, jax.random.key(3, impl=CHACHA20)), 2)
     optimiser.save(tmp_path / "run.npz", state)
-    loaded = optimiser.load(tmp_path / "run.npz", parameters)
+    loaded = optimiser.load(tmp_path / "run.npz", PARAMETERS)
     assert str(jax.random.key_impl(loaded.key)) == "ChaCha20"
     plain_of = [
         [np.asarray(jax.random.key_data(leaf) if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key) else leaf)

@@ -47,9 +47,11 @@ class Budget:
         limit = None if epsilon == math.inf else epsilon
         self._empty = Ledger(adjacency=adjacency, delta=delta, budget=limit)
         self._ledger = self._empty
-        self._path = None if path is None else Path(path)
+        # Resolved: by another name, or from another folder, it is the same file.
+        self._path = None if path is None else Path(path).resolve()
         self._lock = RLock()
         self._releases: dict[bytes, bytes] = {}
+        self._runs = set[tuple[str, Event]]()
 
     @property
     def epsilon(self) -> float:
@@ -102,6 +104,15 @@ class Budget:
         """Whether an event has been booked."""
         return any(entry.event == event for entry in self.ledger.entries)
 
+    def knows(self, run: str, step: Event) -> bool:
+        """Whether a run of such steps, by its name, has been paid for from here."""
+        with self._lock:
+            if (run, step) not in self._runs:
+                # Steps are many, and the file is read slowly: a run that was found is not looked for again.
+                own = (entry.event for entry in self.ledger.entries if entry.what.endswith(run))
+                self._runs.update((run, event.event) for event in own if isinstance(event, Repeat))
+            return (run, step) in self._runs
+
     def claim(self, place: bytes, release: bytes) -> bool:
         """Whether a release may be made at a place of a plan that was paid for.
 
@@ -153,6 +164,13 @@ class Budget:
         with self._path.with_suffix(".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
+
+    def __reduce__(self) -> str:
+        """Refuse copies, of which each would be spent whole."""
+        raise InputError(
+            "a budget cannot be copied or pickled, as each copy would be spent: keep it in a file by path=, and "
+            "open it from there"
+        )
 
     def __repr__(self) -> str:
         about = f"epsilon={self.epsilon:g}, delta={self.delta:g}, adjacency={self.adjacency!r}"

@@ -26,7 +26,7 @@ from dpinfer.accounting.events import Gaussian
 from dpinfer.clipping.sums import by_gradients, fitting, in_parts
 from dpinfer.errors import InputError
 from dpinfer.mechanism.base import Mechanism
-from dpinfer.mechanism.gaussian import require_clip
+from dpinfer.mechanism.gaussian import require_clip, require_precision
 from dpinfer.random import normal
 from dpinfer.types import Key, Loss, Tree
 
@@ -61,6 +61,7 @@ def on_grid(clip: float, noise_multiplier: float, most_records: int, micro_batch
         return tree.cut_from(multiples, whole)
 
     def release(noise: Tree, loss: Loss, parameters: Tree, examples: Tree, mask: jax.Array) -> Tree:
+        require_precision(parameters)
         bound = clip_before_rounding(clip, spacing, parameters)
         total = rounded_sum(loss, parameters, examples, mask, bound, spacing, micro_batch)
         return jax.tree.map(

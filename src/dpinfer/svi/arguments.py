@@ -31,7 +31,19 @@ def length(args: Args) -> int:
             "the positional arguments should be records, arrays of one and the same length: "
             "pass constants by keyword"
         )
-    return lengths.pop() or 0
+    count = lengths.pop()
+    if not count:
+        raise InputError("there are no records: the positional arguments have a length of 0")
+    return count
+
+
+def mask_of(mask: Any, count: int) -> jax.Array:
+    """(count,) which entries of a batch count; by a mask of other numbers, a record could count otherwise."""
+    if mask is None:
+        return jnp.ones(count, bool)
+    if not hasattr(mask, "dtype") or mask.dtype.kind != "b" or mask.shape != (count,):
+        raise InputError(f"the mask should be an array of {count} truth values, one for each entry of the batch")
+    return jnp.asarray(mask)
 
 
 def divide(kwargs: dict[str, Any]) -> tuple[dict[str, Any], tuple[tuple[str, Any], ...]]:
@@ -62,10 +74,10 @@ def of_masked(expected_batch: float | None) -> float:
     return expected_batch
 
 
-def refuse_records(kwargs: dict[str, Any], size: int) -> None:
+def refuse_records(kwargs: dict[str, Any], *sizes: int | None) -> None:
     """Stop where records seem to come by keyword: all of them would then enter every single gradient."""
     for name, value in kwargs.items():
-        if any(jnp.ndim(leaf) and jnp.shape(leaf)[0] == size for leaf in jax.tree.leaves(value)):
+        if any(jnp.ndim(leaf) and jnp.shape(leaf)[0] in sizes for leaf in jax.tree.leaves(value)):
             raise InputError(
                 f"the keyword argument {name} has as many entries as there are records: pass records by position, "
                 "so that each is clipped, and public constants to the constructor"

@@ -1,22 +1,23 @@
 """What the steps of a `DPSVI` are paid from, and what it refuses because it is not paid for.
 
-A state may take as many steps as have been paid for when it was made: inside of `jax.jit`, where nobody can be
-stopped, a step beyond them releases nothing. A state is used once: from the same one the noise would be the same,
-and so would be what it hides.
+A state may take as many steps as have been paid for when it was made, of the kind that was paid for: inside of
+`jax.jit`, where nobody can be stopped, any other releases nothing. A state is used once: two ways on from it are
+two runs, and one is paid for.
 """
 
 import warnings
 from typing import Any, NamedTuple
-from uuid import uuid4
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from dpinfer.accounting.budget import Budget
 from dpinfer.accounting.events import Event, Repeat
 from dpinfer.accounting.ledger import BudgetExceededError
-from dpinfer.accounting.one_release import claimed
+from dpinfer.accounting.one_release import NOBODY, claimed, name_of, new_run, place_of
 from dpinfer.errors import InputError
+from dpinfer.random.keys import fold
 from dpinfer.sampling.by_name import SamplerName
 from dpinfer.sampling.poisson import capacity
 from dpinfer.types import Key
@@ -33,12 +34,14 @@ class DPSVIState(NamedTuple):
         mutable_state: None.
         rng_key: For the steps to come: whoever knows it can take their noise off again.
         granted: Largest number of steps that this state and those after it may take in all.
+        run: (2,) words by which the budget that has paid for them knows the run; zeros where there is none.
     """
 
     optim_state: Any
     mutable_state: None
     rng_key: Key
     granted: jax.Array
+    run: jax.Array
 
 
 class Kind(NamedTuple):
@@ -94,43 +97,72 @@ class Payer:
         self.budget = budget
         self.num_steps = num_steps
 
-    def grant(self, step: Event) -> int:
-        """Pay for all steps of a new state."""
+    def started(self, state: DPSVIState, step: Event) -> DPSVIState:
+        """A new state, all of whose steps are paid for."""
         count = self.budget.most_steps(step) if self.num_steps is None else self.num_steps
         if count == 0:
             raise BudgetExceededError(f"the budget {self.budget!r} has not enough left for a single step")
-        self.spend(step, count)
-        return count
+        return self._paid(state, step, 0, count)
 
-    def spend(self, step: Event, count: int) -> None:
-        """Pay for so many steps."""
-        self.budget.spend(Repeat(event=step, count=count), f"{count} steps of DPSVI")
+    def gone_on(self, state: DPSVIState, step: Event, num_steps: int) -> DPSVIState:
+        """A state for a whole run of so many steps more, of which those are paid for that have not been yet."""
+        granted, taken = int(state.granted), int(state.optim_state[0])
+        before = 0 if granted == UNLIMITED else granted
+        after = max(before, taken + num_steps)
+        refuse_overspending(after, self.num_steps or UNLIMITED)
+        if before and not self.budget.knows(name_of(state.run), step):
+            refuse_unknown()
+        paid = self._paid(state, step, before, after) if after > before else state
+        if not self.budget.claim(place_of(paid.run, taken), b"whole run"):
+            refuse_used()
+        return paid
 
-    def checks(self, state: DPSVIState, fits: bool | jax.Array, release: Key) -> dict[str, jax.Array]:
+    def _paid(self, state: DPSVIState, step: Event, before: int, after: int) -> DPSVIState:
+        """Pay for steps of a state; one that is paid for for the first time begins a run."""
+        run = new_run() if not before else np.asarray(state.run)
+        event = Repeat(event=step, count=after - before)
+        booked = self.budget.spend(event, f"{event.count} steps of DPSVI, {name_of(run)}")
+        # A key that serves two runs on the same records, as in a program that is started twice, must not give
+        # both the same noise.
+        key = state.rng_key if before else fold(state.rng_key, len(booked.entries))
+        return state._replace(rng_key=key, granted=jnp.asarray(after), run=jnp.asarray(run))
+
+    def checks(self, state: DPSVIState, step: Event, fits: bool | jax.Array, release: Key) -> dict[str, jax.Array]:
         """What must all be so for a state to take a step, by name.
 
         Args:
             state: The state.
+            step: What the step tells about the records.
             fits: Whether its batch is of the kind that was paid for.
             release: The key of the step's noise.
         """
-        paid = state.optim_state[0] < state.granted
-        return {"paid": paid, "only": claimed(self.budget, state.rng_key, release, paid & fits)}
+        taken = state.optim_state[0]
+        paid = taken < state.granted
+        return {"paid": paid, **claimed(self.budget, step, state.run, taken, release, paid & fits)}
 
     def refuse(self, state: DPSVIState, checks: dict[str, jax.Array]) -> None:
         """Say in a sentence why a step was not taken, unless it is being compiled, where that cannot be known."""
         if any(map(is_traced, checks.values())):
             return
+        if not checks["known"]:
+            refuse_unknown()
         if not checks["paid"]:
             refuse_overspending(int(state.optim_state[0]) + 1, int(state.granted))
         if not checks["only"]:
             refuse_used()
 
-    def claim_whole(self, state: DPSVIState) -> None:
-        """Claim a state for a run of its own."""
-        place = np.asarray(jax.random.key_data(state.rng_key)).tobytes()
-        if not self.budget.claim(place, uuid4().bytes):
-            refuse_used()
+
+def free(state: Any) -> DPSVIState:
+    """A state of NumPyro's that nobody pays for."""
+    return DPSVIState(state.optim_state, None, state.rng_key, jnp.asarray(UNLIMITED), jnp.asarray(NOBODY))
+
+
+def refuse_unknown() -> None:
+    """Stop where a state was paid for elsewhere, with other noise, or not at all."""
+    raise BudgetExceededError(
+        "this budget has not paid for the steps of this state, with this noise and such batches: start by init, "
+        "or keep the budget in a file to go on in another process"
+    )
 
 
 def refuse_used() -> None:

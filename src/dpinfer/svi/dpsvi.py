@@ -18,7 +18,7 @@ from dpinfer.errors import InputError
 from dpinfer.inference.base import Algorithm
 from dpinfer.inference.one_record import View
 from dpinfer.inference.run import run
-from dpinfer.mechanism.gaussian import gaussian
+from dpinfer.mechanism.gaussian import gaussian, require_precision
 from dpinfer.random.chacha import require_system_key
 from dpinfer.random.keys import digest, fold
 from dpinfer.sampling.by_name import SamplerName
@@ -27,6 +27,7 @@ from dpinfer.svi.arguments import (
     agreed,
     divide,
     length,
+    mask_of,
     of_masked,
     refuse_elbo,
     refuse_forward_mode,
@@ -39,8 +40,8 @@ from dpinfer.svi.charge import (
     DPSVIState,
     Kind,
     Payer,
+    free,
     is_traced,
-    refuse_overspending,
     warn_of_delta,
     warn_of_noise,
 )
@@ -52,6 +53,8 @@ from dpinfer.types import Key, Tree
 
 FAR_OFF = 0.05
 """Share by which the number of records may differ from the stated one without a word."""
+FIXED = frozenset({"dp_scale", "expected_batch", "mechanism", "num_records", "release", "sampler", "_payer"})
+"""Attributes that the account rests on."""
 
 
 class DPSVI(StartedOnDummies):
@@ -143,19 +146,19 @@ class DPSVI(StartedOnDummies):
         budget: Budget | None = None,
         expected_batch: float | None = None,
         sampler: SamplerName = "poisson",
-        adjacency: Relation = "add-remove",
+        adjacency: Relation | None = None,
         **others: Any,
     ) -> Self:
         """A DPSVI with the least noise for which `num_steps` steps are (epsilon, delta)-private.
 
         Nothing that is called afterwards takes more steps on the records than that, or other batches. With a
         `budget`, from which other inference on the same records may be paid as well, delta and adjacency are its
-        own, and without an epsilon the steps take all that it has left. Others are arguments of the constructor.
+        own, and without an epsilon the steps take all that it has left. Adjacency is add-remove by default. Others
+        are arguments of the constructor.
         """
         if budget is None and (epsilon is None or delta is None):
             raise InputError("either epsilon and delta should be given, or a budget")
-        if budget is None:
-            budget = budget_of(epsilon, delta, adjacency)
+        budget = budget_of(budget if budget is not None else epsilon, delta, adjacency)
         assert budget is not None
         drawn = sampler_of(sampler, num_records, expected_batch, num_steps)
 
@@ -175,6 +178,12 @@ class DPSVI(StartedOnDummies):
             budget=budget, num_steps=num_steps, **others,
         )  # fmt: skip
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute; those that the account rests on are set once."""
+        if name in FIXED and name in self.__dict__:
+            raise InputError(f"{name} is what the account rests on, and stays as it is: make another DPSVI")
+        super().__setattr__(name, value)
+
     @property
     def budget(self) -> Budget | None:
         """What all steps are paid from."""
@@ -187,9 +196,7 @@ class DPSVI(StartedOnDummies):
         state = self._start(rng_key, *args, init_params=init_params, **kwargs)
         if self._payer is None:
             return state
-        total = self._total(None)
-        step = sampler_of(self.sampler, total, self.expected_batch, 1).event(self.mechanism.event)
-        return state._replace(granted=jnp.asarray(self._payer.grant(step)))
+        return self._payer.started(state, self._event())
 
     def _start(self, rng_key: Key, *args: Any, init_params: Any, **kwargs: Any) -> DPSVIState:
         """A state that is not paid for."""
@@ -197,15 +204,26 @@ class DPSVI(StartedOnDummies):
         if self.release:
             require_system_key(key)
         count = length(args)
-        refuse_records(kwargs, count)
+        refuse_records(kwargs, count, self.num_records)
         view, state = self.started(key, args, init_params, kwargs, self.dummies)
         if view.num_records is not None and count > view.num_records:
             raise InputError(f"the batch has {count} records, but the model's plate only {view.num_records}")
         self._view = view
         known = self.num_records or view.num_records or count
         parameters = self.optim.get_params(state.optim_state)
+        require_precision(parameters)
         warn_of_noise(self.dp_scale, size(parameters), self.expected_batch or known)
-        return DPSVIState(state.optim_state, None, state.rng_key, jnp.asarray(UNLIMITED))
+        return free(state)
+
+    def _event(self) -> Event:
+        """What one step tells about the records."""
+        drawn = sampler_of(self.sampler, self._total(None), self.expected_batch, 1)
+        return drawn.event(self.mechanism.event)
+
+    def _look(self, state: DPSVIState, args: Any, kwargs: dict[str, Any]) -> None:
+        """Look at the model where no `init` has, as with a state that another process has left."""
+        if self._view is None:
+            self._view = self.started(state.rng_key, args, None, kwargs, self.dummies)[0]
 
     def update(
         self,
@@ -230,12 +248,20 @@ class DPSVI(StartedOnDummies):
         """
         refuse_forward_mode(forward_mode_differentiation)
         count = length(args)
-        refuse_records(kwargs, count)
+        counted = mask_of(mask, count)
+        refuse_records(kwargs, count, self.num_records)
+        self._look(svi_state, args, kwargs)
         expected = count if mask is None else of_masked(self.expected_batch)
-        counted = jnp.ones(count, bool) if mask is None else mask
         arrays, public = divide(kwargs)
         after, loss, checks = self._step(
-            arrays, svi_state, args, counted, expected, self._fits(count, mask), public=public, view=self._view
+            arrays,
+            svi_state,
+            args,
+            counted,
+            expected,
+            self._fits(count, None if mask is None else counted),
+            public=public,
+            view=self._view,
         )
         if self._payer is not None:
             self._payer.refuse(svi_state, checks)
@@ -285,38 +311,41 @@ class DPSVI(StartedOnDummies):
         refuse_forward_mode(forward_mode_differentiation)
         if num_steps < 1:
             raise InputError(f"the number of steps is {num_steps}, but should be at least 1")
+        if any(map(is_traced, jax.tree.leaves((jnp.zeros(()), rng_key, args, init_state)))):
+            raise InputError(
+                "run compiles its own loop, and pays for it when it begins: call it outside of jit and vmap"
+            )
         state = init_state or self._start(rng_key, *args, init_params=init_params, **kwargs)
         taken = int(state.optim_state[0])
         args = jax.tree.map(jnp.asarray, args)
         records: Any = {"args": args}
-        algorithm = self.algorithm(state, num_steps, *args, **kwargs)
-        granted = self._paid(state, algorithm, taken, num_steps)
+        self._look(state, args, kwargs)
+        algorithm = self._algorithm(state, num_steps, *args, **kwargs)
+        if self._payer is not None:
+            one: Any = algorithm.event(1)
+            state = self._payer.gone_on(state, one.event, num_steps)
+        note = cost_note(self.budget, algorithm, taken, int(state.granted))
         done = run(
-            algorithm, state.rng_key, records, num_steps, note=cost_note(self.budget, algorithm, taken, granted),
+            algorithm, state.rng_key, records, num_steps, note=note,
             record=lambda state, loss: loss, record_every=1, progress=progress_bar,  # noqa: ARG005
         )  # fmt: skip
         # The loop has used the keys of steps 1, 2, ...; 0 is left for what follows.
-        last = DPSVIState(done.state, None, jax.random.fold_in(state.rng_key, 0), jnp.asarray(granted))
+        last = state._replace(optim_state=done.state, rng_key=jax.random.fold_in(state.rng_key, 0))
         parameters = self.get_params(last)
         refuse_non_finite(parameters, taken + num_steps)
         return SVIRunResult(parameters, last, jnp.asarray(done.trace))
 
-    def _paid(self, state: DPSVIState, algorithm: Algorithm, taken: int, num_steps: int) -> int:
-        """How many steps have been paid for once those of a run are; more than planned are refused."""
-        granted = int(state.granted)
-        if self._payer is None:
-            return granted
-        before = 0 if granted == UNLIMITED else granted
-        after = max(before, taken + num_steps)
-        refuse_overspending(after, self._payer.num_steps or UNLIMITED)
-        if after > before:
-            one: Any = algorithm.event(1)
-            self._payer.spend(one.event, after - before)
-        self._payer.claim_whole(state)
-        return after
-
     def algorithm(self, svi_state: DPSVIState, num_steps: int, *args: Any, **kwargs: Any) -> Algorithm:
-        """What `run` runs, for `inference.run` and `inference.run_seeds`, whose records are `{"args": args}`."""
+        """What `run` runs, for `inference.run` and `inference.run_seeds`, whose records are `{"args": args}`.
+
+        They pay from the budget that they are given. So where there is one here, it is refused: its steps would be
+        paid for twice, or not at all.
+        """
+        if self._payer is not None:
+            raise InputError("steps of this object are paid for from its budget by run, init and update alone")
+        return self._algorithm(svi_state, num_steps, *args, **kwargs)
+
+    def _algorithm(self, svi_state: DPSVIState, num_steps: int, *args: Any, **kwargs: Any) -> Algorithm:
         count = length(args)
         problem = self._problem(self._view, {**kwargs, **self.static_kwargs}, count)
         sampler = sampler_of(self.sampler, count, self.expected_batch, num_steps)
@@ -372,12 +401,12 @@ class DPSVI(StartedOnDummies):
         rng_key, key, key_noise = jax.random.split(state.rng_key, 3)
         # From one state, updates on two batches would else differ by the batches alone, without any noise.
         key_noise = fold(key_noise, digest((parameters, args, mask)))
-        checks = {} if self._payer is None else self._payer.checks(state, fits, key_noise)
+        checks = {} if self._payer is None else self._payer.checks(state, self._event(), fits, key_noise)
 
         def taken() -> tuple[DPSVIState, jax.Array]:
             noise = self.mechanism.random(key_noise, parameters)
             moved, loss = take_step(problem, key, noise, state.optim_state, args, mask, expected)
-            return DPSVIState(moved, None, rng_key, state.granted), loss
+            return state._replace(optim_state=moved, rng_key=rng_key), loss
 
         if not checks:
             return *taken(), checks

@@ -1,6 +1,7 @@
 """Made-up records, on which models are looked at and started: of the records themselves only shapes are used."""
 
-import functools
+import inspect
+import types
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -43,7 +44,35 @@ def two_sets(args: tuple[Tree, ...], given: tuple[Tree, ...] | None) -> list[Any
 
 
 def forget(guide: Any) -> None:
-    """Have an automatic guide set up anew when it is called next, so that nothing it has seen before remains."""
+    """Have automatic guides set up anew when they are called next, so that nothing they have seen before remains.
+
+    They are looked for in what a guide is made of: handlers, lists, partial functions, methods, closures and the
+    globals that a function names.
+    """
+    found, waiting = dict[int, Any](), [guide]
+    while waiting:
+        part = waiting.pop()
+        if id(part) not in found:
+            found[id(part)] = part
+            waiting.extend(own for own in _made_of(part) if callable(own))
+    for part in found.values():
+        _forget(part)
+
+
+def _made_of(guide: Any) -> Iterator[Any]:
+    """What a guide may call."""
+    yield from getattr(guide, "_guides", ())
+    yield from (getattr(guide, name, None) for name in ("fn", "func", "__self__", "__wrapped__"))
+    yield from (own for own in getattr(guide, "__dict__", {}).values() if isinstance(own, AutoGuide))
+    function = inspect.unwrap(guide) if inspect.isfunction(guide) else None
+    if function is not None:
+        cells = function.__closure__ or ()
+        yield from (cell.cell_contents for cell in cells if cell != types.CellType())
+        named = (function.__globals__.get(name) for name in function.__code__.co_names)
+        yield from (own for own in named if isinstance(own, AutoGuide))
+
+
+def _forget(guide: Any) -> None:
     if isinstance(guide, BINDS_DATA):
         raise InputError(
             f"{type(guide).__name__} keeps the records that it is set up with, past all noise: choose another, "
@@ -51,11 +80,6 @@ def forget(guide: Any) -> None:
         )
     if isinstance(guide, AutoGuide):
         guide.prototype_trace = None
-    for part in (*getattr(guide, "_guides", ()), getattr(guide, "fn", None)):
-        if part is not None:
-            forget(part)
-    if isinstance(guide, functools.partial):
-        forget(guide.func)
 
 
 @contextmanager

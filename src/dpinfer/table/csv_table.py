@@ -35,9 +35,9 @@ class Table(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """What tells these records from any others, in whatever order rows and columns stand."""
-        ordered = self.frame[sorted(self.names)]
-        rows = np.sort(pd.util.hash_pandas_object(ordered.astype(str), index=False).to_numpy())
+        """What tells these records from any others, in whatever order and spelling rows and columns stand."""
+        spelt = self.frame[sorted(self.names)].apply(_spelt)
+        rows = np.sort(pd.util.hash_pandas_object(spelt, index=False).to_numpy())
         return hashlib.sha256(repr(sorted(self.names)).encode() + rows.tobytes()).hexdigest()
 
     def column(self, name: str) -> np.ndarray:
@@ -84,6 +84,12 @@ def _read(path: Path) -> pd.DataFrame:
     if again.any():
         raise InputError(f"{path}: record {int(again.argmax()) + 1} is the header once more")
     return frame
+
+
+def _spelt(column: pd.Series) -> pd.Series:
+    """A column as text, in which 1, 1.0 and True are the same, as they are for a model."""
+    same = column.astype(np.float64) if pd.api.types.is_numeric_dtype(column) else column
+    return same.astype(str).str.strip()
 
 
 def _numbers(path: Path, column: pd.Series, levels: Sequence[str] | None) -> np.ndarray:

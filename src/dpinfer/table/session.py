@@ -42,6 +42,8 @@ def run(arguments: argparse.Namespace) -> None:
         found = posterior.check(program, records, fitted, stream(request.key, "check"))
         key_twin, size = stream(request.key, "twin"), planned.num_records
         drawn = posterior.twin(program, records, fitted, key_twin, size) if arguments.synthetic else None
+    # Once more: another fit may have ended meanwhile.
+    _refuse_second_release(arguments.output)
     arguments.output.mkdir(parents=True, exist_ok=True)
     write.posterior(arguments.output, fitted, planned.ledger)
     write.unprotected(arguments.output, fitted, found)

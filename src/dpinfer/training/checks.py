@@ -10,6 +10,7 @@ import optax
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn
 
 from dpinfer.errors import InputError
+from dpinfer.mechanism.gaussian import require_precision
 from dpinfer.types import Loss, Tree
 
 OURS = re.compile(r"batch_?norm", re.IGNORECASE)
@@ -31,6 +32,7 @@ def require_parameters(parameters: Tree) -> None:
                 f"the parameters hold {kind} at {where}, but should be real floating-point numbers, by which "
                 "there are gradients: keep other arrays out of them, as in a closure of the loss"
             )
+    require_precision(jax.tree.map(jnp.asarray, parameters))
 
 
 def require_optimiser(optimiser: optax.GradientTransformation, parameters: Tree, memory: Any) -> None:

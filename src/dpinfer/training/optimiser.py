@@ -15,7 +15,7 @@ from dpinfer.accounting.base import worst
 from dpinfer.accounting.budget import Budget
 from dpinfer.accounting.events import Compose, Repeat
 from dpinfer.accounting.ledger import BudgetExceededError, Ledger
-from dpinfer.accounting.one_release import claimed
+from dpinfer.accounting.one_release import claimed, name_of
 from dpinfer.atomic import to_json
 from dpinfer.errors import InputError
 from dpinfer.mechanism.base import Mechanism
@@ -28,7 +28,7 @@ from dpinfer.training import checkpoint
 from dpinfer.training.checks import program_of, require_optimiser, require_parameters
 from dpinfer.training.settings import Settings
 from dpinfer.training.state import Batch, State, is_compiling, is_traced
-from dpinfer.training.streams import BATCH, NOISE, RUN, STEP, TAG, fingerprint, of_program
+from dpinfer.training.streams import BATCH, NOISE, RUN, TAG, fingerprint, of_program
 from dpinfer.types import Key, Loss, Tree
 
 MOST_STEPS = 10_000_000
@@ -96,19 +96,25 @@ class Optimiser:
                 "owner": state.owner == jnp.uint32(self._owner),
                 "granted": state.step < state.granted,
                 "step": state.step == batch.step,
-                "tag": batch.tag == self._tag(state, at),
+                "tag": batch.tag == self._tag(state, at, batch.mask),
             }
             known = jnp.asarray(words, jnp.uint32), of_program(program), state.step, at
             key = fold(state.key, NOISE, *known, digest((batch.records, batch.mask)))
             if budget is not None:
                 in_order = jnp.stack(list(checks.values())).all()
-                checks["only"] = claimed(budget, fold(state.key, STEP, state.step), key, in_order)
+                checks |= claimed(budget, settings.event, _run(state.key), state.step, key, in_order)
             # A branch is a program of its own, so that a step is rounded in the same way whatever is around it.
             allowed = jnp.stack(list(checks.values())).all()
             return jax.lax.cond(allowed, moved, lambda state, *_: state, state, batch, key), checks
 
         self._taken = jax.jit(taken)
         self._places = jax.jit(self._drawn)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute once: the account rests on them."""
+        if name in self.__dict__:
+            raise InputError(f"{name} of an optimiser stays as it is: make another by private")
+        super().__setattr__(name, value)
 
     def init(self, parameters: Tree, key: Key) -> State:
         """The state at the start; where there is a budget, all steps of the run are paid for here.
@@ -208,10 +214,13 @@ class Optimiser:
     def _drawn(self, state: State) -> tuple[Places, jax.Array]:
         at = digest(state.parameters)
         key = fold(state.key, BATCH, *self._words, state.step, at)
-        return self._sampler.draw(key), self._tag(state, at)
+        places = self._sampler.draw(key)
+        return places, self._tag(state, at, places.mask)
 
-    def _tag(self, state: State, at: jax.Array) -> jax.Array:
-        return jax.random.bits(fold(state.key, TAG, *self._words, state.step, at), dtype=jnp.uint32)
+    def _tag(self, state: State, at: jax.Array, mask: jax.Array) -> jax.Array:
+        # With the mask: a batch in which other entries count is another one.
+        own = fold(state.key, TAG, *self._words, state.step, at, digest(mask))
+        return jax.random.bits(own, dtype=jnp.uint32)
 
     def _pay(self, budget: Budget, key: Key) -> int:
         """Spend the steps of a run, and say how many they are."""
@@ -226,6 +235,8 @@ class Optimiser:
     def _refuse(self, state: State, batch: Batch, failed: set[str]) -> None:
         if "owner" in failed:
             raise InputError("the state is of an optimiser with other settings, whose steps cost something else")
+        if "known" in failed:
+            raise BudgetExceededError("the budget has not paid for the run of this state: start by init")
         if "granted" in failed:
             raise BudgetExceededError(
                 f"all {int(state.granted)} steps that were paid for have been taken, so that no further one may be"
@@ -264,10 +275,14 @@ def typed(key: Key) -> Key:
     return key if jnp.issubdtype(key.dtype, jax.dtypes.prng_key) else jax.random.wrap_key_data(key)
 
 
+def _run(key: Key) -> jax.Array:
+    """(2,) words by which a budget knows a run: drawn by its key, they tell nothing about others drawn by it."""
+    return jax.random.bits(fold(key, RUN), (2,), jnp.uint32)
+
+
 def _name(key: Key) -> str:
-    """What a budget calls a run: words drawn by its key tell nothing about others drawn by it."""
-    first, second = jax.random.bits(fold(key, RUN), (2,), jnp.uint32).tolist()
-    return f"training, run {first:08x}{second:08x}"
+    """What a budget calls a run."""
+    return f"training, {name_of(_run(key))}"
 
 
 def _require_one(state: State) -> None:

@@ -24,7 +24,7 @@ from jax.extend.core import ClosedJaxpr
 from dpinfer.random.keys import digest, mix
 
 # One key serves them all; their streams must differ.
-BATCH, TAG, NOISE, RUN, STEP = (zlib.crc32(name) for name in (b"batch", b"tag", b"noise", b"run", b"step"))
+BATCH, TAG, NOISE, RUN = (zlib.crc32(name) for name in (b"batch", b"tag", b"noise", b"run"))
 ADDRESS = re.compile(r"0x[0-9a-f]+")
 
 
