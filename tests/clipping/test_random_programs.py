@@ -19,8 +19,10 @@ CLIPPED = {"none": 1e6, "some": 1.0, "all": 1e-2}
 def require_same(made: Program, seed: int, clip: float) -> None:
     batch = examples(seed, BATCH)
     plan = planned(made.loss, made.parameters, batch)
-    ours = by_plan(plan, made.parameters, clip)(batch, MASK)
-    theirs = by_gradients(made.loss, made.parameters, clip)(batch, MASK)
+    # Operation by operation: their programs are compiled once for all losses.
+    with jax.disable_jit():
+        ours = by_plan(plan, made.parameters, clip)(batch, MASK)
+        theirs = by_gradients(made.loss, made.parameters, clip)(batch, MASK)
     np.testing.assert_allclose(ours.losses, theirs.losses, rtol=1e-4)
     # None is too small, and none much too large.
     assert (ours.norms >= theirs.norms * (1 - 1e-4) - 1e-6).all(), made.name
@@ -37,10 +39,10 @@ def test_every_layer_by_itself(layer: str, clip: float) -> None:
         require_same(program(1, ["dense", layer, "dense"], looks_up=True, penalised=penalised), 2, clip)
 
 
-@settings(max_examples=250, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=1000, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(
     seed=st.integers(0, 10**6),
-    names=st.lists(st.sampled_from(sorted(LAYERS)), min_size=1, max_size=5),
+    names=st.lists(st.sampled_from(sorted(LAYERS)), min_size=1, max_size=3),
     looks_up=st.booleans(),
     penalised=st.booleans(),
     clip=st.sampled_from(sorted(CLIPPED.values())),
