@@ -11,6 +11,7 @@ from dpinfer.accounting.ledger import Ledger
 from dpinfer.inference.base import Algorithm
 from dpinfer.inference.correction import Correction
 from pipeline import experiment
+from pipeline.derived import given_noise
 from pipeline.experiment import Given
 from pipeline.settings.data import Abalone
 from pipeline.settings.method import Method
@@ -62,7 +63,7 @@ def build(method: Any, noise_multiplier: float | None) -> Algorithm:
         }
     )
     # Some settings fix the noise.
-    return experiment.build(settings, 20, experiment.given_noise(settings) or noise_multiplier, GIVEN)
+    return experiment.build(settings, 20, given_noise(settings) or noise_multiplier, GIVEN)
 
 
 def test_a_step_keeps_the_shape_of_the_state_and_stays_finite(method: Any, noise_multiplier: float | None) -> None:

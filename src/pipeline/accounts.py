@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dpinfer.accounting.base import accounted_as
 from dpinfer.accounting.events import Event
 from dpinfer.accounting.ledger import BudgetExceededError, Claim, Ledger
+from pipeline.derived import is_private
 from pipeline.settings.method import Method
 from pipeline.settings.pvi import PviRecords
 
@@ -50,14 +51,14 @@ def spent(
     ledger = Ledger(
         adjacency=settings.adjacency,
         delta=settings.delta or DELTA,
-        budget=settings.epsilon if settings.is_private and settings.target == "sound" else None,
+        budget=settings.epsilon if is_private(settings) and settings.target == "sound" else None,
         generator=generator,
     )
     if earlier is not None:
         ledger = ledger.compose(earlier)
     says = (
         claim(settings, claimed)
-        if settings.is_private
+        if is_private(settings)
         # Without privacy every accountant says the same.
         else Claim(event, ledger.accountant, ledger.delta, accounted_as(ledger.adjacency))
     )

@@ -6,7 +6,8 @@ import, directly or not. Touching a file or rewording a docstring leaves it as i
 
 `pipeline.settings` is left out: all that it decides is the value of the settings, and these are a parameter
 of the rule in their own right. So is `pipeline.registry`: all that it decides is which modules are run, and the
-plan names these as entry modules. So a new method reruns nobody else's fits.
+plan names these as entry modules. So a new method reruns nobody else's fits. What these two import of the library,
+the names of variants and plain defaults, counts where code imports it as well.
 """
 
 import ast
@@ -43,12 +44,25 @@ def digest(modules: Iterable[str], scripts: Iterable[Path] = ()) -> str:
 
 def closure(names: frozenset[str]) -> set[str]:
     """Return the named modules and all of ours that importing them runs, packages included."""
+    return _reached(names, LEFT_OUT)
+
+
+def by_value() -> set[str]:
+    """Return the modules that settings and registry are, and those that are imported for their sake.
+
+    Every stage loads them. All that they decide is the value of settings, and which modules are run.
+    """
+    settings = [f"pipeline.settings.{path.stem}" for path in (ROOT / "pipeline/settings").glob("[!_]*.py")]
+    return _reached(frozenset({"pipeline.registry", *settings}), ())
+
+
+def _reached(names: frozenset[str], left_out: tuple[str, ...]) -> set[str]:
     found: set[str] = set()
     pending = list(names)
     while pending:
         name = pending.pop()
         path = path_of(name)
-        if path is None or name in found or f"{name}.".startswith(LEFT_OUT):
+        if path is None or name in found or f"{name}.".startswith(left_out):
             continue
         found.add(name)
         _, imported = _parsed(path, path.stat().st_mtime_ns)

@@ -1,9 +1,7 @@
 """From settings to what runs: the one file that sees every layer."""
 
-import math
 import zlib
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,12 +21,13 @@ from dpinfer.unsafe.aggregate import Form, aggregate
 from dpinfer.unsafe.unclipped import unclipped
 from pipeline import registry
 from pipeline.datasets.base import Dataset, read
+from pipeline.derived import as_claimed, is_private
 from pipeline.settings.cell import Descent, Dpsgd, Dpvi, Gan, Sampled
-from pipeline.settings.chain import Barker, Langevin, Metropolised
+from pipeline.settings.chain import Langevin, Metropolised
 from pipeline.settings.data import AdultShards, Data, LinearShards
 from pipeline.settings.method import Method
 from pipeline.settings.model import Gan as GanModel
-from pipeline.settings.pvi import Federation, PviClients, PviRecords
+from pipeline.settings.pvi import Federation, PviClients
 from pipeline.settings.sgld import Sgld
 from pipeline.settings.yaml import parse
 
@@ -115,7 +114,12 @@ def build(
     if given.start is not None:
         model = model._replace(init=_start_at(model.init, given.start))
     return registry.algorithm(
-        settings, model=model, num_records=num_records, **noise, **_from_elsewhere(settings, num_records)
+        settings,
+        model=model,
+        num_records=num_records,
+        is_private=is_private(settings),
+        **noise,
+        **_from_elsewhere(settings, num_records),
     )
 
 
@@ -140,32 +144,6 @@ def sizes_of(data: Data, num_records: int) -> tuple[int, ...]:
             return tuple(len(part) for part in np.array_split(range(num_records), data.clients))
         case _:
             return (num_records,)
-
-
-def given_noise(settings: Method) -> float | None:
-    """The noise multiplier where it is not calibrated: as stated, or as the method fixes it."""
-    if isinstance(settings, Barker):
-        # The least noise, of deviation 1, over the most that one record adds to the statistic.
-        return math.sqrt(settings.batch) if settings.is_private else None
-    return settings.noise_multiplier
-
-
-def as_claimed(settings: Method) -> Method:
-    """The run as the paper's account sees it, where that departs from what is run."""
-    claimed, seen = settings.claimed, dict[str, Any]()
-    if isinstance(settings, Sampled | Langevin) and claimed.sampler is not None:
-        seen["sampler"] = claimed.sampler
-    if isinstance(settings, Dpsgd) and claimed.clipped:
-        seen["clipping"] = "record"
-    if isinstance(settings, Sgld) and claimed.clipped is not None:
-        seen["clipped"] = claimed.clipped
-    if isinstance(settings, PviRecords) and settings.clipping == "percentile":
-        # The thesis' ledger sees the ratio of noise to clip alone, whichever way the clip was chosen.
-        seen["clipping"] = "fixed"
-    if isinstance(settings, PviClients) and settings.noise_at == "shared":
-        # Algorithm 3 is accounted as if an adversary saw the sum of all messages alone.
-        seen["noise_at"] = "client"
-    return replace(settings, **seen)
 
 
 def claimed(settings: Method, num_records: int, noise_multiplier: float | None) -> Callable[[int], Event]:

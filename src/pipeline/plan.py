@@ -14,6 +14,7 @@ from dpinfer.errors import InputError
 from dpinfer.machine import DEVICE
 from pipeline import registry
 from pipeline.artifacts import Artifacts
+from pipeline.derived import correction
 from pipeline.digest import digest
 from pipeline.names import changed_name, data_name
 from pipeline.registry import DATASETS
@@ -109,7 +110,7 @@ class Plan:
     def corrections(self) -> dict[str, Correction]:
         """The corrections of logistic noise that cells need, by the name of their artifact."""
         return {
-            changed_name("correction", cell.settings.correction): cell.settings.correction
+            changed_name("correction", correction(cell.settings)): correction(cell.settings)
             for planned in self.experiments.values()
             for cell in planned.cells.values()
             if isinstance(cell.settings, Metropolised)

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, cast
 
-from dpinfer.accounting import ACCOUNTANTS
+from dpinfer.accounting import ACCOUNTANTS as ACCOUNTANTS
 from dpinfer.errors import InputError
 
 if TYPE_CHECKING:

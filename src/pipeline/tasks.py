@@ -8,12 +8,12 @@ from collections.abc import Callable
 from typing import Any
 
 from pipeline import registry
+from pipeline.derived import correction, is_calibrated
 from pipeline.names import changed_name, data_name
 from pipeline.settings.cell import Cell
 from pipeline.settings.chain import Metropolised
 from pipeline.settings.chosen import Planned
 from pipeline.settings.project import Project
-from pipeline.settings.pvi import PviRecords
 from pipeline.shards import Task
 
 Code = Callable[[str, str], str]
@@ -49,13 +49,6 @@ def described(planned: Planned, cell: str, project: Project) -> dict[str, Any]:
     return {"arm": own.arm, "labels": own.labels, "scale": project.scale}
 
 
-def is_calibrated(settings: Cell) -> bool:
-    """Whether there is something to find: the noise for a target, or the rounds that clients' budgets allow."""
-    has_budgets = isinstance(settings, PviRecords) and any(own.budget is not None for own in settings.own)
-    finds_noise = settings.noise_multiplier is None and not settings.fixes_noise
-    return settings.is_private and (finds_noise or has_budgets)
-
-
 def _calibrate(settings: Cell) -> dict[str, Any]:
     return {"settings": dataclasses.asdict(settings), "data": data_name(settings.data)}
 
@@ -72,7 +65,7 @@ def _fit(settings: Cell, seed: int) -> dict[str, Any]:
 
 def correction_name(settings: Cell) -> str | None:
     """Name of the correction that a cell's tests need, if it has any."""
-    return changed_name("correction", settings.correction) if isinstance(settings, Metropolised) else None
+    return changed_name("correction", correction(settings)) if isinstance(settings, Metropolised) else None
 
 
 def _start(settings: Cell) -> list[str] | None:

@@ -1,14 +1,19 @@
 """How a run is accounted for: soundly, and as the paper does it."""
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
+from pipeline.registry import ACCOUNTANTS
 from pipeline.settings.base import STRICT, Positive, Probability, Rate
 
 Adjacency = Literal["add-remove", "replace-one"]
-Accountant = Literal["gaussian", "pld", "fourier", "rdp", "moments", "advanced", "wang", "barker", "sgld"]
+if TYPE_CHECKING:
+    Accountant = str
+else:
+    # Type checkers do not take a literal that is computed.
+    Accountant = Literal[tuple(ACCOUNTANTS)]
 Options = Annotated[
     dict[str, str | int | float], Field(description="Options of the accountant, such as max_lambda or form.")
 ]

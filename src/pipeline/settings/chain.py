@@ -9,7 +9,6 @@ from pydantic.dataclasses import dataclass
 from dpinfer.inference.names import LOGISTIC_VARIANCE, THEOREM_2_VARIANCE, ExactTest, ProposalName
 from pipeline.settings.base import STRICT, Count, Positive
 from pipeline.settings.cell import Cell
-from pipeline.settings.correction import Correction
 
 Steps = Annotated[int, Field(ge=0)]
 
@@ -53,11 +52,6 @@ class Metropolised(Chain):
                 raise ValueError(f"{name} should be given for the proposal {proposal}, and for no other")
         return self
 
-    @property
-    def correction(self) -> Correction:
-        """What is fitted before the chain can run."""
-        return Correction(variance=self.noise_variance, num_steps=self.correction_steps)
-
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
 class Barker(Metropolised):
@@ -78,16 +72,11 @@ class Barker(Metropolised):
     def _one_source_of_noise(self) -> Self:
         if self.noise_multiplier is not None:
             raise ValueError("noise_multiplier is fixed by batch and noise_variance: leave it out")
-        if self.is_private and self.delta is None:
+        if self.epsilon != math.inf and self.delta is None:
             raise ValueError("a private run needs delta")
-        if self.is_private and self.noise_variance != THEOREM_2_VARIANCE:
+        if self.epsilon != math.inf and self.noise_variance != THEOREM_2_VARIANCE:
             raise ValueError(f"a private run on batches needs noise_variance {THEOREM_2_VARIANCE:g}")
         return self
-
-    @property
-    def is_private(self) -> bool:
-        """Whether ratios are clipped and noise hides the batch."""
-        return self.epsilon is None or not math.isinf(self.epsilon)
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
@@ -99,7 +88,7 @@ class FullBarker(Metropolised):
 
     @model_validator(mode="after")
     def _metropolis_is_exact(self) -> Self:
-        if self.is_private and self.test != "barker":
+        if self.epsilon != math.inf and self.test != "barker":
             raise ValueError(f"test is {self.test}, but only barker can be private")
         return self
 
@@ -128,6 +117,6 @@ class Langevin(Chain):
 
     @model_validator(mode="after")
     def _step_or_noise(self) -> Self:
-        if self.is_private == (self.step_size is not None):
+        if (self.epsilon != math.inf) == (self.step_size is not None):
             raise ValueError("step_size should be given for a run without privacy, and for no other")
         return self

@@ -201,5 +201,5 @@ def _refuse_unevaluated(path: Path, experiment: Experiment, cells: list[PlannedC
         if metric in OF_MODELS and names != {OF_MODELS[metric]}:
             raise InputError(f"{path}: metrics names {metric}, which only the model {OF_MODELS[metric]} has")
     along = [metric for metric in experiment.metrics if metric in ALONG]
-    if along and any(isinstance(cell.settings, Cell) and not cell.settings.recorded for cell in fits):
+    if along and any(isinstance(cell.settings, Cell) and cell.settings.record_every is None for cell in fits):
         raise InputError(f"{path}: metrics names {along[0]}, which goes along a run and needs record_every")

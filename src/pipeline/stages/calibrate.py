@@ -11,6 +11,7 @@ from dpinfer.atomic import read_json, write_json
 from dpinfer.errors import InputError
 from pipeline import accounts, experiment, shards
 from pipeline.artifacts import Artifacts
+from pipeline.derived import given_noise, is_private
 from pipeline.provenance import Stamp
 from pipeline.settings.method import Method
 from pipeline.settings.pvi import PviRecords
@@ -60,8 +61,8 @@ def _calibrate(artifacts: Artifacts, task: Task, identity: str) -> None:
 
 def noise(settings: Method, num_records: int) -> float | None:
     """The noise multiplier as given, or the least that keeps what will be run within its target."""
-    given = experiment.given_noise(settings)
-    if not settings.is_private or given is not None:
+    given = given_noise(settings)
+    if not is_private(settings) or given is not None:
         return given
 
     def paper(noise_multiplier: float) -> Claim:
