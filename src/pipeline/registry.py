@@ -44,20 +44,19 @@ MODELS = {
 """The module of each model, which has `build`."""
 STUDIES = {
     "audit": "pipeline.studies.audit",
-    "curve": "pipeline.studies.curve",
+    "curve": "pipeline.studies.epsilon",
     "decomposition": "pipeline.studies.decomposition",
-    "dominance": "pipeline.studies.dominance",
+    "dominance": "pipeline.studies.epsilon",
     "feistel": "pipeline.studies.feistel",
-    "noise": "pipeline.studies.noise",
-    "orders": "pipeline.studies.orders",
-    "search": "pipeline.studies.search",
-    "time_clients": "pipeline.studies.time_clients",
+    "noise": "pipeline.studies.epsilon",
+    "orders": "pipeline.studies.epsilon",
+    "search": "pipeline.studies.epsilon",
+    "time_clients": "pipeline.studies.timing",
     "time_network": "pipeline.studies.time_network",
-    "time_sampling": "pipeline.studies.time_sampling",
-    "time_steps": "pipeline.studies.time_steps",
+    "time_sampling": "pipeline.studies.timing",
+    "time_steps": "pipeline.studies.timing",
 }
-"""The module of each study, which has `rows(settings)`."""
-
+"""The module of each study, which lists it in its table `ROWS`."""
 DATASETS = {
     "abalone": "pipeline.datasets.tables",
     "adult": "pipeline.datasets.tables",
@@ -135,7 +134,9 @@ def correction(values: dict[str, Any]) -> "Correction":
 
 def study_rows(settings: "Study") -> Iterator[dict[str, Any]]:
     """Compute the rows of the study that `settings` names."""
-    rows: Iterator[dict[str, Any]] = importlib.import_module(STUDIES[settings.study]).rows(settings)
+    rows: Iterator[dict[str, Any]] = importlib.import_module(STUDIES[settings.study]).ROWS[settings.study](
+        settings
+    )
     return rows
 
 

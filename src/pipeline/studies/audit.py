@@ -26,3 +26,6 @@ def rows(settings: Audit) -> Iterator[Row]:
     }
     for metric in found.lower._fields:
         yield {**about, "metric": metric, "value": getattr(found.lower, metric)}
+
+
+ROWS = {"audit": rows}
