@@ -14,10 +14,10 @@ from pydantic.fields import FieldInfo
 from dpinfer.errors import InputError
 from pipeline import metrics, registry
 from pipeline.digest import LEFT_OUT, closure
-from pipeline.settings.audit import Audit
 from pipeline.settings.experiment import ALONG, OF_MODELS, OF_OUTCOMES
 from pipeline.settings.method import Method
 from pipeline.settings.model import Model
+from pipeline.settings.study import Audit
 
 
 def test_the_table_of_metrics_is_what_the_modules_hold() -> None:

@@ -8,11 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from pipeline.settings.cell import Cell, Dpsgd, Sampled
-from pipeline.settings.chain import Barker, Langevin, Metropolised
-from pipeline.settings.correction import Correction
+from pipeline.settings.chain import Barker, Correction, Langevin, Metropolised, Sgld
 from pipeline.settings.method import Method
 from pipeline.settings.pvi import PviClients, PviRecords
-from pipeline.settings.sgld import Sgld
 
 
 def is_private(settings: Cell) -> bool:

@@ -23,12 +23,11 @@ from pipeline import registry
 from pipeline.datasets.base import Dataset, read
 from pipeline.derived import as_claimed, is_private
 from pipeline.settings.cell import Descent, Dpsgd, Dpvi, Gan, Sampled
-from pipeline.settings.chain import Langevin, Metropolised
+from pipeline.settings.chain import Langevin, Metropolised, Sgld
 from pipeline.settings.data import AdultShards, Data, LinearShards
 from pipeline.settings.method import Method
 from pipeline.settings.model import Gan as GanModel
 from pipeline.settings.pvi import Federation, PviClients
-from pipeline.settings.sgld import Sgld
 from pipeline.settings.yaml import parse
 
 FITTED = ("experiment", "cell", "seed", "settings", "noise_multiplier", "correction", "start", "releases", "stamp")

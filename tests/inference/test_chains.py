@@ -24,7 +24,7 @@ from dpinfer.models import two_modes, vae
 from dpinfer.models.base import Model, no_outcome
 from pipeline.settings.chain import Barker
 from pipeline.settings.data import TwoModes as Data
-from pipeline.settings.two_modes import TwoModes
+from pipeline.settings.model import TwoModes
 
 N = 400
 RECORDS = {"x": jnp.asarray(np.random.default_rng(3).normal(0.4, 1.0, N), jnp.float32)}

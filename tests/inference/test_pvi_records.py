@@ -22,7 +22,7 @@ from dpinfer.mechanism.exact import exact
 from dpinfer.models import linear, logistic
 from inference.shards import DATA, MODEL, mechanism_of, of_records, records, settings_of_records
 from pipeline import experiment
-from pipeline.settings.accounting import Claimed
+from pipeline.settings.base import Claimed
 from pipeline.settings.data import Abalone
 from pipeline.settings.model import Mixture
 from pipeline.settings.pvi import Own as Budgeted

@@ -17,10 +17,10 @@ from dpinfer.mechanism.exact import exact
 from dpinfer.mechanism.gaussian import gaussian
 from dpinfer.models import logistic
 from pipeline import accounts, experiment
-from pipeline.settings.accounting import Claimed
+from pipeline.settings.base import Claimed
+from pipeline.settings.chain import Sgld
 from pipeline.settings.data import Abalone
 from pipeline.settings.model import Logistic
-from pipeline.settings.sgld import Sgld
 from pipeline.stages import calibrate
 
 COUNT = 400

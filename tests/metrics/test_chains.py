@@ -14,7 +14,7 @@ from metrics.fits import fitted
 from pipeline.metrics import chains
 from pipeline.settings.cell import Descent
 from pipeline.settings.data import TwoModes as Data
-from pipeline.settings.two_modes import TwoModes
+from pipeline.settings.model import TwoModes
 
 MODEL = two_modes.build()
 THETA = jnp.array([[9.0, 9.0], [1.0, -1.0], [3.0, 1.0], [2.0, 3.0]])

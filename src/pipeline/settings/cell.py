@@ -8,8 +8,17 @@ from pydantic.dataclasses import dataclass
 
 from dpinfer.inference.names import GradientOf, OptimiserName, Regulariser
 from dpinfer.sampling.names import SamplerName
-from pipeline.settings.accounting import Accountant, Adjacency, Claimed
-from pipeline.settings.base import STRICT, Count, NonNegative, Positive, PositiveOrInf, Probability
+from pipeline.settings.base import (
+    STRICT,
+    Accountant,
+    Adjacency,
+    Claimed,
+    Count,
+    NonNegative,
+    Positive,
+    PositiveOrInf,
+    Probability,
+)
 from pipeline.settings.data import Data
 from pipeline.settings.model import Model
 

@@ -1,4 +1,4 @@
-"""Settings of Markov chains: DP-MCMC with the Barker test, its references, and DP-SGLD."""
+"""Settings of Markov chains: DP-MCMC with Barker's test and its correction, its references, and both DP-SGLDs."""
 
 import math
 from typing import Annotated, ClassVar, Literal, Self
@@ -6,11 +6,35 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 from pydantic.dataclasses import dataclass
 
-from dpinfer.inference.names import LOGISTIC_VARIANCE, THEOREM_2_VARIANCE, ExactTest, ProposalName
-from pipeline.settings.base import STRICT, Count, Positive
-from pipeline.settings.cell import Cell
+from dpinfer.inference.names import (
+    LOGISTIC_VARIANCE,
+    THEOREM_2_VARIANCE,
+    ExactTest,
+    Fitting,
+    ProposalName,
+    StepSizes,
+)
+from pipeline.settings.base import STRICT, Count, NonNegative, Positive
+from pipeline.settings.cell import Cell, Sampled
 
 Steps = Annotated[int, Field(ge=0)]
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Correction(Fitting):
+    """A symmetric Gaussian mixture whose sum with N(0, `variance`) is nearly standard logistic."""
+
+    variance: Annotated[NonNegative, Field(lt=LOGISTIC_VARIANCE, description="Variance C of the normal part.")] = (
+        2.0
+    )
+    components: Annotated[Count, Field(description="Components, each of which has a mirror image.")] = 50
+    num_steps: Annotated[Count, Field(description="Steps of Adam.")] = 10_000
+    learning_rate: Positive = 1e-2
+    reach: Annotated[Positive, Field(description="Densities are compared on [-reach, reach].")] = 10.0
+    points: Annotated[Count, Field(description="Evenly spaced points at which they are.")] = 1000
+    patience: Annotated[
+        Count | None, Field(description="Stop after so many steps without a smaller loss; by default never.")
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
@@ -119,4 +143,29 @@ class Langevin(Chain):
     def _step_or_noise(self) -> Self:
         if (self.epsilon != math.inf) == (self.step_size is not None):
             raise ValueError("step_size should be given for a run without privacy, and for no other")
+        return self
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Sgld(Sampled):
+    """Langevin dynamics of Wang, Fienberg and Smola (2015); clip is what they call the Lipschitz constant L."""
+
+    method: Literal["sgld"] = "sgld"
+    clipped: Annotated[
+        bool, Field(description="Whether gradients are clipped, or only taken to be bounded, which hides nobody.")
+    ] = True
+    radius: Annotated[
+        Positive | None, Field(description="Norm beyond which the position is projected back; none by default.")
+    ] = None
+    step_size: Annotated[Positive, Field(description="Step size on the gradient of all records.")]
+    schedule: Annotated[
+        StepSizes,
+        Field(description="harmonic: 1, 1/2, 1/3, ... until step_size is reached, then that."),
+    ] = "constant"
+    samples: Annotated[Count, Field(description="How many of the last positions are the posterior.")] = 100
+
+    @model_validator(mode="after")
+    def _has_enough_samples(self) -> Self:
+        if self.samples > self.num_steps:
+            raise ValueError(f"samples is {self.samples}, but should be at most num_steps, {self.num_steps}")
         return self

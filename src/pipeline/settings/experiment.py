@@ -11,10 +11,9 @@ from pydantic.dataclasses import dataclass
 
 from dpinfer.errors import InputError
 from pipeline.registry import METRICS
-from pipeline.settings.base import STRICT
+from pipeline.settings.base import STRICT, Scale
 from pipeline.settings.cell import Cell
 from pipeline.settings.method import Method
-from pipeline.settings.project import Scale
 from pipeline.settings.study import Study
 from pipeline.settings.yaml import parse
 

@@ -5,9 +5,8 @@ from typing import Annotated
 from pydantic import Field
 
 from pipeline.settings.cell import Descent, Dpsgd, Dpvi, Gan
-from pipeline.settings.chain import Barker, FullBarker, Langevin
+from pipeline.settings.chain import Barker, FullBarker, Langevin, Sgld
 from pipeline.settings.pvi import PviClients, PviRecords
-from pipeline.settings.sgld import Sgld
 
 Method = Annotated[
     Descent | Dpvi | Dpsgd | Gan | Sgld | Barker | FullBarker | Langevin | PviRecords | PviClients,

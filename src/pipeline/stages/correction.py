@@ -6,7 +6,7 @@ from pathlib import Path
 from dpinfer.atomic import from_json
 from dpinfer.inference import correction
 from pipeline.provenance import Stamp
-from pipeline.settings.correction import Correction
+from pipeline.settings.chain import Correction
 from pipeline.settings.yaml import parse
 
 

@@ -7,7 +7,7 @@ import jax
 
 from dpinfer.audit.case import audit
 from dpinfer.audit.cases import CASES
-from pipeline.settings.audit import Audit
+from pipeline.settings.study import Audit
 from pipeline.studies import Row
 
 

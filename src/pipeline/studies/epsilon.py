@@ -84,7 +84,7 @@ def _curve_event(settings: Curve) -> Event:
         case "barker":
             assert settings.records is not None
             one = Barker(batch=int(settings.sampling_rate * settings.records), records=settings.records)
-    return Repeat(_curve_event=one, count=settings.num_steps)
+    return Repeat(event=one, count=settings.num_steps)
 
 
 def orders_of_renyi(settings: Orders) -> Iterator[Row]:

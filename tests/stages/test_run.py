@@ -20,7 +20,8 @@ def start(folder: Path, trap: str, ignored: tuple[signal.Signals, ...] = ()) -> 
     """Start a shell that waits for half a minute, and has a child that does so, too."""
     shell = f"{trap}; (trap - INT; sleep 30) & echo $! > child; touch started; while sleep 0.05; do :; done"
     program = (
-        f"import sys; from pipeline import group; group.PATIENCE = 0.3; sys.exit(group.run({['sh', '-c', shell]}))"
+        "import sys; from pipeline.stages import run; run.PATIENCE = 0.3; "
+        f"sys.exit(run.run({['sh', '-c', shell]}))"
     )
 
     def prepare() -> None:
