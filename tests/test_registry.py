@@ -58,7 +58,7 @@ def test_an_algorithm_has_the_defaults_of_its_settings() -> None:
     kinds = get_args(get_args(Method)[0])
     assert {kind.method for kind in kinds} == registry.ALGORITHMS.keys()
     for kind in kinds:
-        build = importlib.import_module(registry.ALGORITHMS[kind.method]).build
+        build = registry.builder(kind.method)
         stated = defaults_of(kind)
         for name, own in inspect.signature(build).parameters.items():
             # What is made anew for everyone is not compared: it is empty.

@@ -17,8 +17,7 @@ from dpinfer.mechanism.base import Mechanism
 from dpinfer.mechanism.exact import clip_only, exact
 from dpinfer.mechanism.gaussian import gaussian
 from dpinfer.types import Key, Records, Tree
-from dpinfer.unsafe.aggregate import Form, aggregate
-from dpinfer.unsafe.unclipped import unclipped
+from dpinfer.unsafe.mechanisms import Form, aggregate, unclipped
 from pipeline import registry
 from pipeline.datasets.base import Dataset, read
 from pipeline.derived import as_claimed, is_private

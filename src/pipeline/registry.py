@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from pipeline.settings.study import Study
 
 ALGORITHMS = {
-    "barker": "dpinfer.inference.barker",
+    "barker": "dpinfer.inference.dpmcmc:minibatch",
     "descent": "dpinfer.inference.descent",
     "dpsgd": "dpinfer.inference.dpsgd",
     "dpvi": "dpinfer.inference.dpvi",
-    "full_barker": "dpinfer.inference.full_barker",
+    "full_barker": "dpinfer.inference.dpmcmc:full_batch",
     "gan": "dpinfer.inference.gan",
-    "langevin": "dpinfer.inference.langevin",
+    "langevin": "dpinfer.inference.langevin:li2019",
     "pvi_clients": "dpinfer.inference.pvi_clients",
     "pvi_records": "dpinfer.inference.pvi_records",
-    "sgld": "dpinfer.inference.sgld",
+    "sgld": "dpinfer.inference.langevin:wang2015",
 }
-"""The module of each algorithm, which has `build`."""
+"""The module of each algorithm, and after a colon the function that builds it, if that is not `build`."""
 MODELS = {
     "classifier": "dpinfer.models.classifier",
     "gan": "dpinfer.models.gan",
@@ -101,9 +101,8 @@ def run_by(settings: "Method | Study") -> set[str]:
     """The modules of what settings run: their algorithm or study, and their model."""
     tables = (("method", ALGORITHMS), ("study", STUDIES))
     models = [getattr(settings, kind).name for kind in ("model", "network") if hasattr(settings, kind)]
-    return {table[getattr(settings, kind)] for kind, table in tables if hasattr(settings, kind)} | {
-        MODELS[name] for name in models
-    }
+    named = [table[getattr(settings, kind)] for kind, table in tables if hasattr(settings, kind)]
+    return {entry.partition(":")[0] for entry in named} | {MODELS[name] for name in models}
 
 
 def asked_by(settings: "Method | Study") -> set[str]:
@@ -111,9 +110,15 @@ def asked_by(settings: "Method | Study") -> set[str]:
     return {ACCOUNTANTS[name] for name in (*ALWAYS_ASKED, getattr(settings, "accountant", ALWAYS_ASKED[0]))}
 
 
+def builder(method: str) -> "Callable[..., Algorithm]":
+    """Import the function that builds an algorithm, by the name of its method."""
+    module, _, name = ALGORITHMS[method].partition(":")
+    return cast("Callable[..., Algorithm]", getattr(importlib.import_module(module), name or "build"))
+
+
 def algorithm(settings: "Method", **parts: Any) -> "Algorithm":
     """Build the algorithm that `settings` names, of those settings and parts that it asks for."""
-    build = importlib.import_module(ALGORITHMS[settings.method]).build
+    build = builder(settings.method)
     asked = inspect.signature(build).parameters
     built: Algorithm = build(**{name: parts[name] if name in parts else getattr(settings, name) for name in asked})
     return built

@@ -14,8 +14,7 @@ import pytest
 from dpinfer.accounting.events import Nothing
 from dpinfer.errors import InputError
 from dpinfer.inference.base import Algorithm
-from dpinfer.inference.checkpoint import Checkpoint
-from dpinfer.inference.run import Plan, _advance, _chunk, keys_for, run, run_seeds
+from dpinfer.inference.run import Checkpoint, Plan, _advance, _chunk, keys_for, run, run_seeds
 
 WALK = Algorithm(
     init=lambda key, records: jax.random.normal(key) + records["x"].sum(),

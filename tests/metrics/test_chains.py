@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpinfer.errors import InputError
-from dpinfer.inference import running
+from dpinfer.inference import running_moments
 from dpinfer.models import two_modes
 from metrics.fits import fitted
 from pipeline.metrics import chains
@@ -23,9 +23,9 @@ COUNTED = np.asarray(THETA[1:])
 
 def trace() -> SimpleNamespace:
     """Every step is recorded; the first is the burn-in."""
-    recorded = [running.zero(THETA[0])]
+    recorded = [running_moments.zero(THETA[0])]
     for theta in THETA:
-        recorded.append(running.add(recorded[-1], theta, 1))
+        recorded.append(running_moments.add(recorded[-1], theta, 1))
     return SimpleNamespace(
         parameters=THETA, moments=jax.tree.map(lambda *leaves: jnp.stack(leaves), *recorded[1:])
     )

@@ -6,6 +6,8 @@
 
 What is spent is a plan, such as so many steps of an optimiser, and it is spent before the first of them is taken:
 inside of `jax.jit` nobody can be stopped, so that a plan which has been paid for is the most that is run there.
+
+Each place of a plan that was paid for has one release: programs ask for theirs, also when they are compiled.
 """
 
 from __future__ import annotations
@@ -18,11 +20,34 @@ from dataclasses import replace
 from pathlib import Path
 from threading import RLock
 
+import jax
+import numpy as np
+from jax.experimental import io_callback
+
 from dpinfer.accounting import calibrate
 from dpinfer.accounting.events import Compose, Event, Relation, Repeat
 from dpinfer.accounting.ledger import BudgetExceededError, Ledger
 from dpinfer.accounting.ledger import read as read_ledger
 from dpinfer.errors import InputError
+from dpinfer.types import Key
+
+
+def claimed(budget: Budget, place: Key, release: Key, wanted: jax.Array) -> jax.Array:
+    """Whether a release may be made at a place; the same one may be made again, which tells nothing new.
+
+    Args:
+        budget: What has paid for the place.
+        place: A key that no other place has.
+        release: The key of its noise, which any other release would have another of.
+        wanted: Whether the release is in order else: if not, nothing is asked for.
+    """
+
+    def ask(place: np.ndarray, release: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+        names = (np.asarray(words).tobytes() for words in (place, release))
+        return np.asarray(bool(wanted) and budget.claim(*names))
+
+    words = (jax.random.key_data(key) for key in (place, release))
+    return io_callback(ask, jax.ShapeDtypeStruct((), bool), *words, wanted)
 
 
 class Budget:

@@ -11,9 +11,9 @@ import numpy as np
 from dpinfer.accounting.base import accounted_as
 from dpinfer.accounting.events import Adjacency, Barker, Event, NonPrivate, Relation, tally
 from dpinfer.accounting.ledger import Claim, Ledger
-from dpinfer.audit.account import by_account
 from dpinfer.audit.bound import Array, Lower, Yardstick, by_delta, lower
-from dpinfer.audit.worst_records import DELTA
+from dpinfer.audit.descent import DELTA
+from dpinfer.audit.profile import by_account
 from dpinfer.inference.base import Algorithm
 from dpinfer.inference.run import keys_for, run_seeds
 from dpinfer.types import Key, Records

@@ -9,7 +9,7 @@ from dpinfer.accounting.ledger import Claim
 from dpinfer.accounting.sound import moments, pld
 from dpinfer.audit.bound import Array
 from dpinfer.audit.case import Case, by_steps, claimed, of_steps
-from dpinfer.audit.worst_records import CLIP, FAR, LEARNING_RATE, MODEL, pulling
+from dpinfer.audit.descent import CLIP, FAR, LEARNING_RATE, MODEL, pulling
 from dpinfer.inference import pvi_clients, pvi_records
 from dpinfer.inference.base import Algorithm
 from dpinfer.inference.names import ClipRule, NoiseAt

@@ -12,10 +12,9 @@ from uuid import uuid4
 import jax
 import numpy as np
 
-from dpinfer.accounting.budget import Budget
+from dpinfer.accounting.budget import Budget, claimed
 from dpinfer.accounting.events import Event, Repeat
 from dpinfer.accounting.ledger import BudgetExceededError
-from dpinfer.accounting.one_release import claimed
 from dpinfer.errors import InputError
 from dpinfer.sampling.by_name import SamplerName
 from dpinfer.sampling.poisson import capacity

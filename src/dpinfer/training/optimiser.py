@@ -12,10 +12,9 @@ import optax
 
 from dpinfer import accounting
 from dpinfer.accounting.base import worst
-from dpinfer.accounting.budget import Budget
+from dpinfer.accounting.budget import Budget, claimed
 from dpinfer.accounting.events import Compose, Repeat
 from dpinfer.accounting.ledger import BudgetExceededError, Ledger
-from dpinfer.accounting.one_release import claimed
 from dpinfer.atomic import to_json
 from dpinfer.errors import InputError
 from dpinfer.mechanism.base import Mechanism

@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from dpinfer.errors import InputError
-from dpinfer.inference import running
-from dpinfer.inference.running import Sum
+from dpinfer.inference import running_moments
+from dpinfer.inference.running_moments import Sum
 from dpinfer.models.base import Model
 from dpinfer.types import Records
 from pipeline.metrics.base import DRAWS, Fitted, Metric
@@ -99,8 +99,8 @@ def moment_error(fit: Fitted) -> dict[str, jax.Array]:
     """
     moments = fit.trace.moments
     steps = moments.counted[:, None]
-    mean = running.mean(moments.first, steps)
-    found = {"mean": mean, "variance": running.mean(moments.second, steps) - mean**2}
+    mean = running_moments.mean(moments.first, steps)
+    found = {"mean": mean, "variance": running_moments.mean(moments.second, steps) - mean**2}
     values: dict[str, jax.Array] = {}
     for name, running_value in found.items():
         for index in range(2):

@@ -13,8 +13,7 @@ from dpinfer.accounting.events import to_dict
 from dpinfer.atomic import UNREADABLE, read_json, replacing, write_json
 from dpinfer.errors import InputError
 from dpinfer.inference.base import Algorithm
-from dpinfer.inference.checkpoint import Checkpoint
-from dpinfer.inference.run import Run, keys_for, run_seeds
+from dpinfer.inference.run import Checkpoint, Run, keys_for, run_seeds
 from dpinfer.random.threefry import generator
 from pipeline import experiment, shards
 from pipeline.artifacts import Artifacts

@@ -1,8 +1,8 @@
 """Run Snakemake with the given arguments, after clearing a lock that a killed run left behind.
 
-It runs in a process group of its own, so that whoever stops us stops it and all that it has started. Signals go to us
-alone, and from here to the group. Whatever we are stopped by, the group is interrupted as by Ctrl-C: then Snakemake
-stops its jobs and drops its lock, while at SIGTERM it waits for them, and a hangup kills it at once.
+It runs in a process group of its own, so that whoever stops us stops it and all that it has started. Signals go to
+us alone, and from here to the group. Whatever we are stopped by, the group is interrupted as by Ctrl-C: then
+Snakemake stops its jobs and drops its lock, while at SIGTERM it waits for them, and a hangup kills it at once.
 """
 
 import argparse

@@ -1,9 +1,9 @@
 """How near a correction brings a normal variable to a logistic one: exactly, and as samples show it.
 
 The correction is DP-MCMC's mixture, or the baseline that it is compared with: that of Seita et al. (2017) by ridge
-regression. V_cor is put on a grid y_j of [-V, V] with weights u_j. Its sum with N(0, C) has the distribution function
-sum_j u_j Phi((x - y_j) / sqrt(C)), which is compared with the logistic one at x_i in [-2V, 2V]: ridge regression
-gives u, negative weights are cut to 0 and the rest is normalised.
+regression. V_cor is put on a grid y_j of [-V, V] with weights u_j. Its sum with N(0, C) has the distribution
+function sum_j u_j Phi((x - y_j) / sqrt(C)), which is compared with the logistic one at x_i in [-2V, 2V]: ridge
+regression gives u, negative weights are cut to 0 and the rest is normalised.
 """
 
 from collections.abc import Callable, Iterator

@@ -18,7 +18,7 @@ from dpinfer.models.vae import Shape
 from dpinfer.sampling.fixed_size import subset
 from dpinfer.tree import normal_like
 from dpinfer.types import Key, Records, Tree
-from dpinfer.unsafe.aggregate import aggregate, clipped_and_noisy
+from dpinfer.unsafe.mechanisms import aggregate, clipped_and_noisy
 from pipeline import registry
 from pipeline.settings.model import Vae
 from pipeline.settings.study import Stepping, TimeNetwork
