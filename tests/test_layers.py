@@ -1,6 +1,7 @@
 """The architecture: a layer imports only what is to its left."""
 
 import ast
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -118,10 +119,18 @@ def test_settings_have_no_behaviour() -> None:
         if isinstance(kind, ast.ClassDef) for node in kind.body if isinstance(node, ast.FunctionDef)
     }  # fmt: skip
     others = {name for name, found in decorated.items() if found != ["model_validator(mode='after')"]}
-    assert others == {
-        "chosen.file", "chosen.is_study", "chosen.is_timed", "doubt.paper", "experiment.is_study",
-        "project.results",
-    }  # fmt: skip
+    plan = {"experiment.is_study", "project.file", "project.is_study", "project.is_timed", "project.results"}
+    assert others == {*plan, "claim.paper"}
+
+
+def test_one_name_is_one_thing() -> None:
+    """But for the state and the randomness of each algorithm, which stand in its own file."""
+    counts = Counter(
+        node.name for package in PACKAGES for path in modules(package)
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )  # fmt: skip
+    assert {name for name, count in counts.items() if count > 1} - {"State", "Randomness", "Batch"} == set()
 
 
 def test_the_rule_rejects_what_it_should() -> None:

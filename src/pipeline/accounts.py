@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from dpinfer.accounting.base import accounted_as
 from dpinfer.accounting.events import Event
-from dpinfer.accounting.ledger import BudgetExceededError, Claim, Ledger
+from dpinfer.accounting.ledger import BudgetExceededError, Ledger, StatedAccount
 from pipeline.derived import is_private
 from pipeline.settings.method import Method
 from pipeline.settings.pvi import PviRecords
@@ -13,11 +13,11 @@ DELTA = 1e-6
 """Stands in the ledger of a run without privacy, whose epsilon is infinite at every delta."""
 
 
-def claim(settings: Method, claimed: Event) -> Claim:
+def claim(settings: Method, claimed: Event) -> StatedAccount:
     """What the paper says of a private run, given what was released as the paper sees it."""
     assert settings.delta is not None
     departing = settings.claimed
-    return Claim(
+    return StatedAccount(
         event=claimed,
         accountant=settings.accountant,
         delta=departing.delta or settings.delta,
@@ -27,10 +27,10 @@ def claim(settings: Method, claimed: Event) -> Claim:
     )
 
 
-def sound(settings: Method, event: Event) -> Claim:
+def sound(settings: Method, event: Event) -> StatedAccount:
     """What a private run really costs, as a claim of the sound accountant."""
     assert settings.delta is not None
-    return Claim(event, Ledger.accountant, settings.delta, settings.adjacency)
+    return StatedAccount(event, Ledger.accountant, settings.delta, settings.adjacency)
 
 
 def spent(
@@ -60,7 +60,7 @@ def spent(
         claim(settings, claimed)
         if is_private(settings)
         # Without privacy every accountant says the same.
-        else Claim(event, ledger.accountant, ledger.delta, accounted_as(ledger.adjacency))
+        else StatedAccount(event, ledger.accountant, ledger.delta, accounted_as(ledger.adjacency))
     )
     ledger = ledger.spend(event, settings.method, says)
     if isinstance(settings, PviRecords) and settings.target == "sound":

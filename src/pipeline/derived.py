@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from pipeline.settings.cell import Cell, Dpsgd, Sampled
-from pipeline.settings.chain import Barker, Correction, Langevin, Metropolised, Sgld
+from pipeline.settings.chain import CorrectionFitting, Langevin, Metropolised, MinibatchBarker, Sgld
 from pipeline.settings.method import Method
 from pipeline.settings.pvi import PviClients, PviRecords
 
@@ -27,7 +27,7 @@ def is_calibrated(settings: Cell) -> bool:
 
 def given_noise(settings: Cell) -> float | None:
     """The noise multiplier where it is not calibrated: as stated, or as the method fixes it."""
-    if isinstance(settings, Barker):
+    if isinstance(settings, MinibatchBarker):
         # The least noise, of deviation 1, over the most that one record adds to the statistic.
         return math.sqrt(settings.batch) if is_private(settings) else None
     return settings.noise_multiplier
@@ -39,9 +39,9 @@ def recorded(settings: Cell) -> list[int]:
     return list(range(every, settings.num_steps + 1, every)) if every else []
 
 
-def correction(settings: Metropolised) -> Correction:
+def correction(settings: Metropolised) -> CorrectionFitting:
     """What is fitted before a chain can run."""
-    return Correction(variance=settings.noise_variance, num_steps=settings.correction_steps)
+    return CorrectionFitting(variance=settings.noise_variance, num_steps=settings.correction_steps)
 
 
 def as_claimed(settings: Method) -> Method:

@@ -25,7 +25,7 @@ from pipeline.settings.cell import Descent, Dpsgd, Dpvi, Gan, Sampled
 from pipeline.settings.chain import Langevin, Metropolised, Sgld
 from pipeline.settings.data import AdultShards, Data, LinearShards
 from pipeline.settings.method import Method
-from pipeline.settings.model import Gan as GanModel
+from pipeline.settings.model import GanModel
 from pipeline.settings.pvi import Federation, PviClients
 from pipeline.settings.yaml import parse
 

@@ -18,7 +18,7 @@ from pipeline.derived import correction
 from pipeline.digest import digest
 from pipeline.registry import DATASETS
 from pipeline.settings.cell import Cell
-from pipeline.settings.chain import Correction, Metropolised
+from pipeline.settings.chain import CorrectionFitting, Metropolised
 from pipeline.settings.claim import Claims
 from pipeline.settings.data import Data
 from pipeline.settings.experiment import PlannedCell
@@ -103,7 +103,7 @@ class Plan:
         }
 
     @cached_property
-    def corrections(self) -> dict[str, Correction]:
+    def corrections(self) -> dict[str, CorrectionFitting]:
         """The corrections of logistic noise that cells need, by the name of their artifact."""
         return {
             changed_name("correction", correction(cell.settings)): correction(cell.settings)

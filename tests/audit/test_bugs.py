@@ -13,8 +13,8 @@ from dpinfer.accounting.events import Adjacency, Gaussian
 from dpinfer.accounting.sound import pld
 from dpinfer.accounting.sound.gaussian import epsilon_of
 from dpinfer.audit.bound import by_delta, lower
-from dpinfer.audit.case import Case, audit, by_steps, claimed, of_steps
-from dpinfer.audit.descent import CLIP, DELTA, FAR, POISSON, RECORDS, pulling, releases, steps_of_sgd, watched
+from dpinfer.audit.case import CLIP, DELTA, FAR, Case, audit, by_steps, claimed, of_steps, pulling
+from dpinfer.audit.descent import POISSON, RECORDS, releases, steps_of_sgd, watched
 from dpinfer.audit.profile import by_account
 from dpinfer.inference.base import Algorithm
 from dpinfer.inference.run import keys_for

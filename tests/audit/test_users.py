@@ -104,8 +104,8 @@ def test_numbers_of_64_bits_are_those_of_a_process_of_their_own() -> None:
     assert jnp.zeros(1).dtype == jnp.float32
     assert (here[:, :STEPS] != here[:, :STEPS].astype(np.float32)).any()
     program = (
-        "import jax; from dpinfer.audit import svi_calls; from dpinfer.audit.users import canaries; "
-        "print(svi_calls.update(jax.random.key(22), canaries(20)).sums.tobytes().hex())"
+        "import jax; from dpinfer.audit import users; "
+        "print(users.dpsvi_update(jax.random.key(22), users.canaries(20)).sums.tobytes().hex())"
     )
     there = subprocess.run(
         [sys.executable, "-c", program],

@@ -10,9 +10,7 @@ import pytest
 from scipy import stats
 from scipy.special import expit
 
-from dpinfer.accounting.events import Barker as BarkerEvent
-from dpinfer.accounting.events import FullBarker as FullBarkerEvent
-from dpinfer.accounting.events import Repeat
+from dpinfer.accounting.events import Barker, FullBarker, Repeat
 from dpinfer.errors import InputError
 from dpinfer.inference import chain, dpmcmc
 from dpinfer.inference.base import Algorithm
@@ -22,8 +20,8 @@ from dpinfer.inference.names import LOGISTIC_VARIANCE
 from dpinfer.inference.run import keys_for, run_seeds
 from dpinfer.models import two_modes, vae
 from dpinfer.models.base import Model, no_outcome
-from pipeline.settings.chain import Barker
-from pipeline.settings.data import TwoModes as Data
+from pipeline.settings.chain import MinibatchBarker
+from pipeline.settings.data import TwoModesData as Data
 from pipeline.settings.model import TwoModes
 
 N = 400
@@ -52,9 +50,9 @@ def private(model: Model, **changes: Any) -> Algorithm:
     return dpmcmc.minibatch(model, math.sqrt(stated["batch"]), match(2.0), N, **stated)
 
 
-def settings(**changes: Any) -> Barker:
+def settings(**changes: Any) -> MinibatchBarker:
     stated = {"batch": 50, "proposal_variance": 0.04, "tempered_records": 20, "adjacency": "replace-one"}
-    return Barker(**{**COMMON, **stated, **changes})
+    return MinibatchBarker(**{**COMMON, **stated, **changes})
 
 
 def after(algorithm: Any, state: Any, steps: int, chains: int, records: Any = RECORDS) -> Any:
@@ -80,7 +78,7 @@ def accepted(algorithm: Any, move: float, records: Any, tests: int = 10_000) -> 
 
 def test_the_private_test_states_its_event_and_clips_within_the_proof() -> None:
     algorithm = private(normal_mean())
-    assert algorithm.event(7) == Repeat(event=BarkerEvent(batch=50, records=N), count=7)
+    assert algorithm.event(7) == Repeat(event=Barker(batch=50, records=N), count=7)
     # Whatever the records, the variance of an estimate stays below 1, so that the noise has at least variance 1.
     for absurd in (RECORDS["x"] * 1e6, jnp.full(N, jnp.inf), jnp.full(N, jnp.nan)):
         state = algorithm.init(jax.random.key(0), {"x": absurd})
@@ -117,7 +115,7 @@ def test_ratios_that_are_no_numbers_count_nothing() -> None:
 def test_a_full_test_bounds_every_record_and_states_it() -> None:
     algorithm = dpmcmc.full_batch(normal_mean(), 4.0, match(2.0), N, proposal_variance=0.04)
     bound = math.sqrt(2.0) / 4.0
-    assert algorithm.event(3) == Repeat(event=FullBarkerEvent(bound=bound, variance=2.0), count=3)
+    assert algorithm.event(3) == Repeat(event=FullBarker(bound=bound, variance=2.0), count=3)
     # With one record whose ratio is absurd, acceptance is what the clipped ratio and the noise make it.
     rate = accepted(algorithm, 1.0, {"x": jnp.array([1e4])})
     expected = stats.norm.cdf((bound - 0.5) / math.sqrt(LOGISTIC_VARIANCE))

@@ -13,7 +13,7 @@ from dpinfer.models import two_modes
 from metrics.fits import fitted
 from pipeline.metrics import chains
 from pipeline.settings.cell import Descent
-from pipeline.settings.data import TwoModes as Data
+from pipeline.settings.data import TwoModesData as Data
 from pipeline.settings.model import TwoModes
 
 MODEL = two_modes.build()

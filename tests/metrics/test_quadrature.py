@@ -8,7 +8,7 @@ from dpinfer.models import two_modes
 from dpinfer.models.base import Model, no_outcome
 from pipeline.datasets import generated
 from pipeline.metrics import chains
-from pipeline.settings.data import TwoModes as Data
+from pipeline.settings.data import TwoModesData as Data
 
 
 def test_a_gaussian_posterior_has_its_known_moments() -> None:

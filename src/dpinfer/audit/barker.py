@@ -8,8 +8,7 @@ import numpy as np
 
 from dpinfer.accounting.sound import barker as accountant
 from dpinfer.audit.bound import Array
-from dpinfer.audit.case import Case, Pair, claimed, of_steps
-from dpinfer.audit.descent import MODEL
+from dpinfer.audit.case import MODEL, Case, Pair, claimed, of_steps
 from dpinfer.inference import chain, dpmcmc
 from dpinfer.inference.base import Algorithm
 from dpinfer.inference.correction import Correction

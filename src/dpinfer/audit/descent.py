@@ -1,10 +1,4 @@
-"""Cases of steps on sampled batches: DP-SGD, DP-VI, and PyVacy's clipping of a mean.
-
-Records that pull a weight as hard as clipping lets them: the worst neighbours of clipped sums.
-
-They are of a linear regression on one input. Inputs are small and outcomes large, so that the gradient of a
-record by the weight is its pull, wherever the weight has got to, and by anything else is next to nothing.
-"""
+"""Cases of steps on sampled batches: DP-SGD, DP-VI, and PyVacy's clipping of a mean."""
 
 from collections.abc import Callable
 from typing import Any, Literal
@@ -17,24 +11,25 @@ from dpinfer.accounting.events import Adjacency
 from dpinfer.accounting.sound import pld, rdp
 from dpinfer.audit import case
 from dpinfer.audit.bound import Array
-from dpinfer.audit.case import Case, Scores, by_steps, claimed
+from dpinfer.audit.case import (
+    CLIP,
+    FAR,
+    LEARNING_RATE,
+    MODEL,
+    Case,
+    Scores,
+    by_steps,
+    claimed,
+    pulling,
+    sampled_ratio,
+)
 from dpinfer.inference import dpsgd as sgd
 from dpinfer.inference import dpvi as vi
 from dpinfer.inference.base import Algorithm
 from dpinfer.mechanism.base import Mechanism
 from dpinfer.mechanism.gaussian import gaussian
-from dpinfer.models import linear
-from dpinfer.types import Records
 from dpinfer.unsafe.mechanisms import Form, aggregate
 
-CLIP = 2.0
-"""Not 1, so that a factor of the clip that is missing shows."""
-DELTA = 1e-3
-FAR = 1e6
-"""A pull that is far beyond the clip."""
-INPUT = 1e-3
-MODEL = linear.build(noise_std=1.0)
-LEARNING_RATE = 1e-3
 Sampler = Literal["poisson", "subset"]
 RECORDS, BATCH = 16, 4
 NOISE_MULTIPLIER = 1.0
@@ -42,26 +37,6 @@ NARROW = -20.0
 """Log scale of a guide whose draws are at its mean: then all of a clipped gradient is about the mean."""
 POISSON = "a record with a gradient far beyond the clip, and none"
 SUBSET = "a record that pulls against all others, and one that pulls along"
-
-
-def pulling(*pulls: float) -> Records:
-    """Records whose gradients move the weight that far in a step of size 1; 0 is nobody."""
-    y = np.asarray(pulls) / INPUT
-    return {"x": jnp.asarray(np.where(y == 0, 0.0, INPUT)[:, None], jnp.float32), "y": jnp.asarray(y, jnp.float32)}
-
-
-def sampled_ratio(releases: Array, shift: float, rate: float, noise: float) -> Array:
-    """Log-likelihood ratio of releases that a record shifts when it is sampled, against those of nobody.
-
-    Args:
-        releases: (trials, steps) less what they are without that record.
-        shift: What the record adds.
-        rate: Probability that it is sampled.
-        noise: Standard deviation.
-    """
-    ratio = (releases * shift - shift**2 / 2) / noise**2
-    steps = ratio if rate == 1 else np.logaddexp(np.log1p(-rate), np.log(rate) + ratio)
-    return np.asarray(steps.sum(axis=1))
 
 
 def dpsgd(num_steps: int, sampler: Sampler) -> Case:

@@ -32,8 +32,7 @@ from dpinfer.accounting import ledger
 from dpinfer.accounting.events import PoissonGaussian, tally
 from dpinfer.accounting.ledger import Ledger
 from dpinfer.audit.bound import Array
-from dpinfer.audit.case import Case, Seen
-from dpinfer.audit.descent import CLIP, DELTA, FAR, INPUT, sampled_ratio
+from dpinfer.audit.case import CLIP, DELTA, FAR, INPUT, Case, Seen, sampled_ratio
 from dpinfer.audit.names import MOST_OF_USERS
 from dpinfer.cli import fit
 from dpinfer.errors import InputError
@@ -257,7 +256,7 @@ def _call(*line: str) -> None:
 
 
 def training(key: Key, records: Canaries) -> UserRun:
-    """A compiled loop, whose weights are seen after every step; and beyond what is paid for, as in `svi_calls`."""
+    """A compiled loop, whose weights are seen after every step, also beyond what is paid for."""
     optimiser = _private(records)
     _, looks = _taken(optimiser, _started(optimiser, key, records), records, TRIED)
     return _seen(looks, optimiser)

@@ -2,26 +2,18 @@
 
 import argparse
 import math
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
-
-from dpinfer import look
 from dpinfer.accounting import accountant, attacker, calibrate
 from dpinfer.accounting.attacker import FALSE_POSITIVE_RATES
-from dpinfer.atomic import replacing
 from dpinfer.cli import options, show, values
 from dpinfer.cli.noise import round_up
 from dpinfer.cli.options import Setting
 from dpinfer.errors import InputError
 
 EPOCHS = 10.0
-SUFFIXES = (".png", ".pdf", ".svg")
 NOISES = (0.5, 0.7, 1.0, 1.4, 2.0, 4.0, 8.0)
 TARGETS = (1.0, 4.0, 8.0)
 # The profile is followed down to this delta: what is left adds nothing to a true positive rate that is shown.
@@ -119,43 +111,6 @@ def _steps(epochs: float, steps_per_epoch: float) -> int:
         raise InputError(f"--epochs is {epochs:g}, but that makes more than {values.MOST_COUNT} steps.")
     # A product such as 0.1 * 30 lies just above a whole number: that is no further step.
     return max(1, math.ceil(count * (1.0 - 1e-12)))
-
-
-def check_writable(path: Path) -> None:
-    """Refuse a path at which no picture can be written, before any work is done."""
-    if path.suffix not in SUFFIXES:
-        raise InputError(f"--plot is {path}, but its name must end in {', '.join(SUFFIXES)}.")
-    if path.is_dir():
-        raise InputError(f"--plot is {path}, but that is a folder.")
-    try:
-        # Permission bits do not tell of read-only or special file systems: a trial does.
-        tempfile.TemporaryFile(dir=path.parent).close()
-    except OSError:
-        raise InputError(f"--plot is {path}, but {path.parent} is no folder that can be written to.") from None
-
-
-def save_picture(path: Path, rows: list[dict[str, Any]], title: str) -> None:
-    """Draw the rows of `advise.epsilons` and write the picture."""
-    look.apply()
-    figure = draw_picture(pd.DataFrame(rows))
-    look.label(figure, title)
-    with replacing(path) as temporary:
-        figure.savefig(temporary, dpi=200)
-
-
-def draw_picture(table: pd.DataFrame) -> Figure:
-    """Return a figure of column width with both axes logarithmic."""
-    figure = Figure(figsize=(look.COLUMN_WIDTH, 0.8 * look.COLUMN_WIDTH))
-    axes = figure.add_subplot()
-    for (num_steps, line), marker in zip(table.groupby("num_steps"), "os^", strict=False):
-        axes.plot(line["noise_multiplier"], line["epsilon"], marker=marker, label=f"{num_steps} steps")
-    axes.set(xscale="log", yscale="log", xlabel="noise multiplier", ylabel="epsilon")
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-        axis.set_minor_locator(NullLocator())
-        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.legend()
-    return figure
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -121,7 +121,7 @@ class Tested(NamedTuple):
     variance: jax.Array
 
 
-class Noise(NamedTuple):
+class TestNoise(NamedTuple):
     """What makes a test random: a standard normal number, and the rest of the logistic noise."""
 
     normal: jax.Array
@@ -143,14 +143,14 @@ def start(model: Model) -> Callable[[Key, Records], State]:
     return init
 
 
-def noise(key: Key) -> Noise:
+def noise(key: Key) -> TestNoise:
     """Draw the noise of one test."""
     key_normal, key_correction = jax.random.split(key)
-    return Noise(jax.random.normal(key_normal), correction.random(key_correction))
+    return TestNoise(jax.random.normal(key_normal), correction.random(key_correction))
 
 
 def is_accepted(
-    mean: jax.Array, variance: jax.Array, drawn: Noise, fitted: Correction | None, log_prior_ratio: jax.Array
+    mean: jax.Array, variance: jax.Array, drawn: TestNoise, fitted: Correction | None, log_prior_ratio: jax.Array
 ) -> jax.Array:
     """Barker's test: N(mean, variance) + V_cor + log prior ratio > 0.
 

@@ -30,13 +30,11 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from dpinfer.accounting.events import Barker as BarkerEvent
-from dpinfer.accounting.events import Event, NonPrivate, Repeat
-from dpinfer.accounting.events import FullBarker as FullBarkerEvent
+from dpinfer.accounting.events import Barker, Event, FullBarker, NonPrivate, Repeat
 from dpinfer.errors import InputError
 from dpinfer.inference import chain
 from dpinfer.inference.base import Algorithm
-from dpinfer.inference.chain import Noise, State, Tested, moved, proposal_of
+from dpinfer.inference.chain import State, Tested, TestNoise, moved, proposal_of
 from dpinfer.inference.correction import Correction
 from dpinfer.inference.names import THEOREM_2_VARIANCE, ExactTest, ProposalName
 from dpinfer.models.base import Model
@@ -59,7 +57,7 @@ class MinibatchRandomness(NamedTuple):
 
     order: jax.Array
     move: Tree
-    noise: Noise
+    noise: TestNoise
 
 
 class RatioEstimate(NamedTuple):
@@ -154,7 +152,7 @@ def minibatch(
 
     def event(num_steps: int) -> Event:
         one: Event = (
-            BarkerEvent(batch=batch, records=num_records)
+            Barker(batch=batch, records=num_records)
             if is_noisy
             else NonPrivate(reason="neither clipped nor on batches of a fixed size")
         )
@@ -196,7 +194,7 @@ class FullBatchRandomness(NamedTuple):
     """All that is random about a step: what is proposed, the noise of a private test, a logit for an exact one."""
 
     move: Tree
-    noise: Noise
+    noise: TestNoise
     logit: jax.Array
 
 
@@ -263,7 +261,7 @@ def full_batch(
         one: Event = (
             NonPrivate(reason="an exact test on all records")
             if noise_multiplier is None
-            else FullBarkerEvent(bound=bound, variance=noise_variance)
+            else FullBarker(bound=bound, variance=noise_variance)
         )
         return Repeat(event=one, count=num_steps)
 

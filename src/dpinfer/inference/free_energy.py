@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import optax
 
 from dpinfer.inference.names import Optimum
-from dpinfer.inference.natural import Gaussian, expected, natural, read, together
+from dpinfer.inference.natural import MeanField, expected, natural, read, together
 from dpinfer.mechanism.per_example import plain_sum
 from dpinfer.models.base import Model
 from dpinfer.sampling.base import take
@@ -29,14 +29,14 @@ Guide = dict[str, jax.Array]
 Best = Callable[[jax.Array, jax.Array, jax.Array, jax.Array, Any, Records], jax.Array]
 
 
-def guide_of(gaussian: Gaussian) -> Guide:
+def guide_of(gaussian: MeanField) -> Guide:
     """The coordinates in which gradients are followed: no step makes a variance negative."""
     return {"mean": gaussian.mean, "log_variance": jnp.log(gaussian.variance)}
 
 
-def gaussian_of(guide: Guide) -> Gaussian:
+def gaussian_of(guide: Guide) -> MeanField:
     """Back to mean and variance."""
-    return Gaussian(guide["mean"], jnp.exp(guide["log_variance"]))
+    return MeanField(guide["mean"], jnp.exp(guide["log_variance"]))
 
 
 def units(key: Key, model: Model, shape: tuple[int, ...]) -> Any:
@@ -101,7 +101,7 @@ def optimum_of(
             return cavity + jnp.stack([likelihood.shift, jnp.diag(likelihood.curvature)])
         precision = jnp.diag(cavity[1]) + likelihood.curvature
         mean = jnp.linalg.solve(precision, cavity[0] + likelihood.shift)
-        return natural(Gaussian(mean, 1 / jnp.diag(precision)))
+        return natural(MeanField(mean, 1 / jnp.diag(precision)))
 
     return Local(lambda *_: (), best)
 

@@ -206,7 +206,7 @@ def start(
 
     @cache
     def program(length: int) -> Callable[..., tuple[Any, Any]]:
-        plan = Plan(algorithm, length, record_every or length, record, keys.shape[0] // mesh.size)
+        plan = Chunk(algorithm, length, record_every or length, record, keys.shape[0] // mesh.size)
         return over_seeds(mesh, partial(_advance, plan), (keys, states), records, jnp.asarray(0))
 
     def advance(states: Any, done: int, length: int) -> tuple[Any, Any]:
@@ -215,7 +215,7 @@ def start(
     return Started(states, advance)
 
 
-class Plan(NamedTuple):
+class Chunk(NamedTuple):
     """What one compiled call does: `length` steps of an algorithm, recording after every `segment` of them.
 
     A device does so for `seeds` repetitions side by side.
@@ -228,7 +228,7 @@ class Plan(NamedTuple):
     seeds: int
 
 
-def _advance(plan: Plan, key_state: tuple[Key, Any], records: Records, done: jax.Array) -> tuple[Any, Any]:
+def _advance(plan: Chunk, key_state: tuple[Key, Any], records: Records, done: jax.Array) -> tuple[Any, Any]:
     """Go on from step `done`, for one seed."""
     key, state = key_state
     algorithm = plan.algorithm

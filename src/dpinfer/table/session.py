@@ -25,7 +25,7 @@ from dpinfer.random.chacha import system_key
 from dpinfer.random.keys import stream
 from dpinfer.table import posterior
 from dpinfer.table.csv_table import Table, read_table
-from dpinfer.table.posterior import Fitted, Planned, Request
+from dpinfer.table.posterior import FittedTable, PlannedFit, Request
 from dpinfer.table.program import Records, load, records_of
 from dpinfer.types import Key
 
@@ -34,7 +34,7 @@ UNPROTECTED = "unprotected"
 """The folder of what no epsilon covers."""
 
 
-def write_posterior(folder: Path, fitted: Fitted, ledger: Ledger) -> None:
+def write_posterior(folder: Path, fitted: FittedTable, ledger: Ledger) -> None:
     """Write draws, parameters, a summary and the ledger: all of it may be released."""
     with replacing(folder / "posterior.npz") as temporary:
         # A leading axis for the one chain, as ArviZ expects it: az.from_dict(dict(np.load(...))).
@@ -50,7 +50,7 @@ def write_twin(folder: Path, columns: dict[str, np.ndarray]) -> None:
     _table(folder / "synthetic.csv", [dict(zip(columns, row, strict=True)) for row in rows])
 
 
-def write_unprotected(folder: Path, fitted: Fitted, check: list[dict[str, Any]]) -> None:
+def write_unprotected(folder: Path, fitted: FittedTable, check: list[dict[str, Any]]) -> None:
     """Write what looks at the records without noise."""
     own = folder / UNPROTECTED
     write_json(own / "diagnostics.json", fitted.diagnostics)
@@ -163,7 +163,7 @@ def _key(seed: int | None) -> Key:
     return system_key() if seed is None else jax.random.key(seed)
 
 
-def _told(planned: Planned, records: Records, request: Request, budget: Budget) -> str:
+def _told(planned: PlannedFit, records: Records, request: Request, budget: Budget) -> str:
     size = len(records.values[0])
     inputs = [name for name in records.names if name not in records.outcomes]
     bound = planned.ledger.sound()

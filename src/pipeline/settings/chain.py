@@ -21,7 +21,7 @@ Steps = Annotated[int, Field(ge=0)]
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class Correction(Fitting):
+class CorrectionFitting(Fitting):
     """A symmetric Gaussian mixture whose sum with N(0, `variance`) is nearly standard logistic."""
 
     variance: Annotated[NonNegative, Field(lt=LOGISTIC_VARIANCE, description="Variance C of the normal part.")] = (
@@ -78,7 +78,7 @@ class Metropolised(Chain):
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class Barker(Metropolised):
+class MinibatchBarker(Metropolised):
     """Barker tests on batches: private with clipped ratios, or without privacy on batches that grow as needed.
 
     The noise of the private test is fixed by Theorem 2, so that epsilon is a budget which the run must respect,
@@ -104,7 +104,7 @@ class Barker(Metropolised):
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class FullBarker(Metropolised):
+class FullBatchBarker(Metropolised):
     """Tests on all records: Barker's with noise and clipped ratios, or an exact one without privacy."""
 
     method: Literal["full_barker"] = "full_barker"

@@ -122,7 +122,7 @@ class Classifier:
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class Gan:
+class GanModel:
     """A generator of images, and a discriminator that tells them from records, both of dense layers."""
 
     name: Literal["gan"] = "gan"
@@ -138,5 +138,6 @@ class Gan:
 
 
 Model = Annotated[
-    Logistic | Hierarchical | Mixture | Linear | Vae | Classifier | Gan | TwoModes, Field(discriminator="name")
+    Logistic | Hierarchical | Mixture | Linear | Vae | Classifier | GanModel | TwoModes,
+    Field(discriminator="name"),
 ]

@@ -23,7 +23,7 @@ from dpinfer.sampling.poisson import poisson
 from dpinfer.types import Key, Records
 from pipeline.datasets.base import Fetched
 from pipeline.datasets.generated import hierarchical, linear_shards
-from pipeline.settings.data import Hierarchical, LinearShards
+from pipeline.settings.data import HierarchicalData, LinearShards
 from pipeline.settings.study import TimeClients, TimeSampling, TimeSteps
 from pipeline.studies import Row
 
@@ -167,7 +167,7 @@ def time_steps(settings: TimeSteps) -> Iterator[Row]:
 
 
 def _problem(settings: TimeSteps) -> tuple[Algorithm, Records]:
-    train = hierarchical(Hierarchical(records=settings.records), _no_files).train
+    train = hierarchical(HierarchicalData(records=settings.records), _no_files).train
     algorithm = dpvi.build(
         hierarchical_model.build(), gaussian(STEP_CLIP, STEP_NOISE), settings.records, sampler=settings.sampler,
         expected_batch=settings.expected_batch, num_steps=settings.num_steps,

@@ -18,7 +18,7 @@ from dpinfer.mechanism.exact import exact
 from dpinfer.mechanism.gaussian import gaussian
 from dpinfer.models.base import Model, no_outcome
 from pipeline.settings.chain import Langevin
-from pipeline.settings.data import TwoModes as Data
+from pipeline.settings.data import TwoModesData as Data
 from pipeline.settings.model import TwoModes
 
 N = 50
