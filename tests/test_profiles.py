@@ -5,7 +5,6 @@ import re
 import pytest
 
 from checkout import ROOT, Checkout
-from pipeline import cluster
 from pipeline.digest import closure, path_of
 from pipeline.plan import Plan
 
@@ -55,10 +54,10 @@ def test_a_stage_that_computes_with_jax_asks_for_a_gpu(stage: str, rule: str) ->
 
 @pytest.mark.parametrize("device", ["auto", "cpu"])
 def test_no_gpu_is_asked_for_elsewhere(device: str) -> None:
-    assert cluster.gpus(Plan({"scale": "smoke", "device": device}, ROOT)) == 0
+    assert Plan({"scale": "smoke", "device": device}, ROOT).gpus == 0
 
 
 def test_cells_that_start_from_a_fit_are_sent_apart_from_it() -> None:
     plan = Plan({"scale": "smoke"}, ROOT)
-    assert cluster.group(plan, "dpmcmc_init") == "shard"
-    assert cluster.group(plan, "dpmcmc_fig2") == "started"
+    assert plan.group("dpmcmc_init") == "shard"
+    assert plan.group("dpmcmc_fig2") == "started"

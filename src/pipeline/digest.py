@@ -72,35 +72,38 @@ def _reached(names: frozenset[str], left_out: tuple[str, ...]) -> set[str]:
 
 @cache
 def _parsed(path: Path, _modified: int) -> tuple[str, frozenset[str]]:
-    """The syntax tree of a file as text, and the names of ours that it imports."""
+    """A hash of the syntax tree of a file, and the names of ours that it imports."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    imported = frozenset(_imported(tree))
-    for node in ast.walk(tree):
+    imported = set[str]()
+    for node in [tree, *_statements(tree)]:
+        imported.update(_imported(node))
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             node.body = _without_docstring(node.body)
-    return ast.dump(tree), imported
+    return hashlib.sha256(ast.dump(tree).encode()).hexdigest(), frozenset(imported)
 
 
-def _imported(tree: ast.Module) -> Iterable[str]:
-    for node in _running(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if _is_ours(alias.name))
-        elif isinstance(node, ast.ImportFrom) and node.module and _is_ours(node.module):
-            yield node.module
-            # `from package import module` imports a module; for any other name the path does not exist.
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+def _imported(node: ast.AST) -> Iterable[str]:
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names if _is_ours(alias.name))
+    elif isinstance(node, ast.ImportFrom) and node.module and _is_ours(node.module):
+        yield node.module
+        # `from package import module` imports a module; for any other name the path does not exist.
+        yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def _running(node: ast.AST) -> Iterable[ast.AST]:
-    """A node and all below it, without what is there for type checkers and never runs."""
-    yield node
-    for child in ast.iter_child_nodes(node):
-        match child:
-            case ast.If(test=ast.Name(id="TYPE_CHECKING"), orelse=others):
-                for other in others:
-                    yield from _running(other)
-            case _:
-                yield from _running(child)
+def _statements(node: ast.AST) -> Iterable[ast.AST]:
+    """All statements below a node, without what is there for type checkers and never runs."""
+    for block in ("body", "orelse", "finalbody", "handlers", "cases"):
+        inner = getattr(node, block, None)
+        for child in inner if isinstance(inner, list) else ():
+            match child:
+                case ast.If(test=ast.Name(id="TYPE_CHECKING"), orelse=others):
+                    for other in others:
+                        yield other
+                        yield from _statements(other)
+                case _:
+                    yield child
+                    yield from _statements(child)
 
 
 def _is_ours(name: str) -> bool:
