@@ -17,7 +17,6 @@ from dpinfer.mechanism.base import Mechanism
 from dpinfer.mechanism.exact import clip_only, exact
 from dpinfer.mechanism.gaussian import gaussian
 from dpinfer.types import Key, Records, Tree
-from dpinfer.unsafe.mechanisms import Form, aggregate, unclipped
 from pipeline import registry
 from pipeline.datasets.base import Dataset, read
 from pipeline.derived import as_claimed, is_private
@@ -168,10 +167,10 @@ def _start_at(init: Callable[[Key, Records], Tree], leaves: list[Any]) -> Callab
 def _mechanism(settings: Descent | Sampled | Langevin | PviClients, noise_multiplier: float | None) -> Mechanism:
     examples_per_record = settings.draws if isinstance(settings, Dpvi) else 1
     if noise_multiplier is not None and isinstance(settings, Dpsgd) and settings.clipping != "record":
-        form: Form = "printed" if settings.clipping == "mean_printed" else "code"
-        return aggregate(settings.clip, noise_multiplier, settings.expected_batch, form)
+        form = "printed" if settings.clipping == "mean_printed" else "code"
+        return registry.unsafe("aggregate", settings.clip, noise_multiplier, settings.expected_batch, form)
     if noise_multiplier is not None and isinstance(settings, Sgld) and not settings.clipped:
-        return unclipped(settings.clip, noise_multiplier)
+        return registry.unsafe("unclipped", settings.clip, noise_multiplier)
     if noise_multiplier is not None:
         return gaussian(settings.clip, noise_multiplier, examples_per_record=examples_per_record)
     if isinstance(settings, Sampled) and settings.clip_without_noise:

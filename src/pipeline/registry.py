@@ -12,6 +12,7 @@ from dpinfer.errors import InputError
 if TYPE_CHECKING:
     from dpinfer.inference.base import Algorithm
     from dpinfer.inference.correction import Correction
+    from dpinfer.mechanism.base import Mechanism
     from dpinfer.models.base import Model
     from pipeline.metrics.base import Metric
     from pipeline.settings.method import Method
@@ -93,6 +94,8 @@ METRICS = {
 """The module of each metric, whose `METRICS` has it by the same name."""
 PAID_BY_STEP = ("gap", "learning", "log_kl", "moment_error", "natural")
 """Metrics of which each value costs what the run had cost by its own step."""
+UNSAFE = "dpinfer.unsafe.mechanisms"
+"""The module of mechanisms that hide nobody."""
 ALWAYS_ASKED = ("pld", "rdp")
 """Accountants that bound every epsilon or bracket every search for noise, whichever one the settings name."""
 
@@ -102,7 +105,16 @@ def run_by(settings: "Method | Study") -> set[str]:
     tables = (("method", ALGORITHMS), ("study", STUDIES))
     models = [getattr(settings, kind).name for kind in ("model", "network") if hasattr(settings, kind)]
     named = [table[getattr(settings, kind)] for kind, table in tables if hasattr(settings, kind)]
-    return {entry.partition(":")[0] for entry in named} | {MODELS[name] for name in models}
+    unsafe = {UNSAFE} if is_unsafe(settings) else set[str]()
+    return {entry.partition(":")[0] for entry in named} | {MODELS[name] for name in models} | unsafe
+
+
+def is_unsafe(settings: "Method | Study") -> bool:
+    """Whether settings run a mechanism that hides nobody, as some papers do."""
+    clips_the_mean = getattr(settings, "clipping", "record") in ("mean_printed", "mean_code")
+    # The paper's account may see no clipping where there is some.
+    seen = (settings, getattr(settings, "claimed", None))
+    return clips_the_mean or any(getattr(part, "clipped", None) is False for part in seen)
 
 
 def asked_by(settings: "Method | Study") -> set[str]:
@@ -135,6 +147,12 @@ def correction(values: dict[str, Any]) -> "Correction":
     """Read the correction of logistic noise; only those who need one import what it is."""
     read: Correction = importlib.import_module("dpinfer.inference.correction").from_dict(values)
     return read
+
+
+def unsafe(name: str, *arguments: Any) -> "Mechanism":
+    """Build a mechanism that hides nobody; only those who run one import it."""
+    built: Mechanism = getattr(importlib.import_module(UNSAFE), name)(*arguments)
+    return built
 
 
 def study_rows(settings: "Study") -> Iterator[dict[str, Any]]:
