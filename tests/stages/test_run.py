@@ -69,6 +69,6 @@ def test_what_a_script_ignores_is_not_passed_on_but_it_can_still_be_stopped(tmp_
 
 
 def test_the_exit_code_is_passed_on(tmp_path: Path) -> None:
-    program = "import sys; from pipeline import group; sys.exit(group.run(['sh', '-c', 'exit 7']))"
+    program = "import sys; from pipeline.stages import run; sys.exit(run.run(['sh', '-c', 'exit 7']))"
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=ENVIRONMENT, check=False)
     assert done.returncode == 7
