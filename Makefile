@@ -16,7 +16,9 @@ run: $(READY)  ## Recompute every figure, table and claim at the default scale (
 
 test: $(READY) lint  ## Lint, unit tests and the whole pipeline at smoke scale
 	@echo "== tests, with the whole pipeline at smoke scale"
-	@$(BIN)/python -m pytest -n $(if $(filter all,$(CORES)),auto,$(CORES)) --dist loadfile -m "not slurm" $(ARGS)
+	@$(BIN)/python -m pytest -n $(if $(filter all,$(CORES)),auto,$(CORES)) --dist loadfile -m "not slurm" \
+		--cov --cov-report= $(ARGS)
+	@echo "== tests have run $$($(BIN)/python -m coverage report --format=total) % of the lines of src, besides what the pipeline runs"
 
 test-slurm: $(READY)  ## Test the cluster profiles on a private SLURM (Debian: slurmctld slurmd slurm-client munge)
 	@echo "== tests of the cluster profiles on a private SLURM"
@@ -63,7 +65,7 @@ schemas: $(READY)  ## Write the JSON schemas of the config files anew
 	@$(BIN)/python -m pipeline schema --output workflow/schemas
 
 clean:  ## Remove the environment, all results and all caches
-	rm -rf $(VENV) .snakemake .mypy_cache .ruff_cache .pytest_cache .hypothesis src/*.egg-info
+	rm -rf $(VENV) .coverage .snakemake .mypy_cache .ruff_cache .pytest_cache .hypothesis src/*.egg-info
 	find results -mindepth 1 ! -name .gitkeep -delete
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

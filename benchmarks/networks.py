@@ -1,4 +1,4 @@
-"""Networks as their libraries' users write them, with the loss of one example: for tests and benchmarks of clipping.
+"""Networks as their libraries' users write them, with the loss of one example: to try clipping on.
 
 Each builder takes a width and a number of examples, and returns a `Case`. Nothing here knows of privacy.
 """
@@ -25,6 +25,7 @@ class Case(NamedTuple):
 
 
 def cross_entropy(logits: jax.Array, label: jax.Array) -> jax.Array:
+    """Of a class by its logits."""
     return optax.softmax_cross_entropy_with_integer_labels(logits, label)
 
 
@@ -133,26 +134,32 @@ class Bag(linen.Module):
 
 
 def linen_mlp(width: int, size: int) -> Case:
+    """See `Mlp`."""
     return of_linen(Mlp(width), images(size, 28, 28))
 
 
 def linen_cnn(width: int, size: int) -> Case:
+    """See `Cnn`."""
     return of_linen(Cnn(width), images(size, 28, 28, 1))
 
 
 def linen_resnet(width: int, size: int) -> Case:
+    """See `ResNet`."""
     return of_linen(ResNet(width), images(size, 16, 16, 3))
 
 
 def linen_transformer(width: int, size: int) -> Case:
+    """See `Transformer`."""
     return of_linen(Transformer(width), tokens(size, 32, 1000))
 
 
 def linen_lstm(width: int, size: int) -> Case:
+    """See `Lstm`."""
     return of_linen(Lstm(width), tokens(size, 12, 1000))
 
 
 def linen_bag(width: int, size: int) -> Case:
+    """See `Bag`."""
     return of_linen(Bag(width), tokens(size, 12, 1000))
 
 
@@ -176,6 +183,7 @@ def nnx_mlp(width: int, size: int) -> Case:
 
 
 def equinox_mlp(width: int, size: int) -> Case:
+    """A module of Equinox, parted into its parameters and the rest."""
     network = eqx.nn.MLP(784, CLASSES, width, 2, key=jax.random.key(0))
     parameters, rest = eqx.partition(network, eqx.is_inexact_array)
 
@@ -187,6 +195,7 @@ def equinox_mlp(width: int, size: int) -> Case:
 
 
 def haiku_mlp(width: int, size: int) -> Case:
+    """A transformed function of Haiku."""
     def forward(x: jax.Array) -> jax.Array:
         return hk.nets.MLP([width, width, CLASSES])(x)
 

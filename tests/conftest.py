@@ -1,5 +1,6 @@
 """Fixtures that several tests share."""
 
+import ctypes
 import gc
 import sys
 from collections.abc import Iterator
@@ -25,11 +26,26 @@ def state_files(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mo
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
 
 
+@pytest.fixture(autouse=True, scope="module")
+def no_programs_of_others() -> Iterator[None]:
+    """Let go of all that a file of tests has compiled: the programs of all files take gigabytes."""
+    yield
+    forget_programs()
+
+
 @pytest.fixture(autouse=True)
 def few_programs() -> Iterator[None]:
-    """Forget compiled programs now and then: those of all tests together are more than a process may hold."""
+    """Let go of them in between where a file compiles more than a process may hold."""
     yield
     maps = Path("/proc/self/maps")
-    if "jax" in sys.modules and maps.exists() and maps.read_bytes().count(b"\n") > MOST_MAPPED:
+    if maps.exists() and maps.read_bytes().count(b"\n") > MOST_MAPPED:
+        forget_programs()
+
+
+def forget_programs() -> None:
+    """Drop compiled programs, and hand their memory back to the system."""
+    if "jax" in sys.modules:
         sys.modules["jax"].clear_caches()
-        gc.collect()
+    gc.collect()
+    if sys.platform == "linux":
+        ctypes.CDLL(None).malloc_trim(0)

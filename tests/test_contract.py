@@ -11,10 +11,11 @@ from dpinfer.accounting.ledger import Ledger
 from dpinfer.inference.base import Algorithm
 from dpinfer.inference.correction import Correction
 from pipeline import experiment
+from pipeline.derived import given_noise
 from pipeline.experiment import Given
 from pipeline.settings.data import Abalone
 from pipeline.settings.method import Method
-from pipeline.settings.model import Gan, Logistic
+from pipeline.settings.model import GanModel, Logistic
 
 METHODS: list[Any] = list(typing.get_args(typing.get_args(Method)[0]))
 # What a method needs beside data, model and privacy.
@@ -22,7 +23,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "descent": {"learning_rate": 0.1, "clip": 1.0},
     "dpvi": {"expected_batch": 5, "clip": 1.0},
     "dpsgd": {"expected_batch": 5, "clip": 1.0},
-    "gan": {"expected_batch": 5, "clip": 1.0, "model": Gan(image=(3,), latent=2, generator=(4, 5))},
+    "gan": {"expected_batch": 5, "clip": 1.0, "model": GanModel(image=(3,), latent=2, generator=(4, 5))},
     "sgld": {"expected_batch": 5, "clip": 1.0, "step_size": 1e-3, "samples": 2},
     "barker": {"batch": 10, "proposal_variance": 0.1, "adjacency": "replace-one"},
     "full_barker": {"proposal_variance": 0.1},
@@ -62,7 +63,7 @@ def build(method: Any, noise_multiplier: float | None) -> Algorithm:
         }
     )
     # Some settings fix the noise.
-    return experiment.build(settings, 20, experiment.given_noise(settings) or noise_multiplier, GIVEN)
+    return experiment.build(settings, 20, given_noise(settings) or noise_multiplier, GIVEN)
 
 
 def test_a_step_keeps_the_shape_of_the_state_and_stays_finite(method: Any, noise_multiplier: float | None) -> None:

@@ -36,7 +36,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     made.edit(
         "config/experiments/dpvi/abalone_descent.yaml", "base: {num_steps: 20, ", f"base: {{num_steps: {STEPS}, "
     )
-    made.edit("src/dpinfer/inference/checkpoint.py", "seconds: float = 30.0", "seconds: float = 0.0")
+    made.edit("src/dpinfer/inference/run.py", "seconds: float = 30.0", "seconds: float = 0.0")
     # One cell, which needs no calibration.
     made.edit("config/experiments/dpvi/abalone_descent.yaml", PRIVATE, "")
     made.edit("config/experiments/dpvi/abalone_descent.yaml", PRIVATE_SMOKE, "")

@@ -1,11 +1,12 @@
 """The architecture: a layer imports only what is to its left."""
 
 import ast
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from pipeline.digest import PACKAGES, ROOT, closure, path_of
+from pipeline.digest import PACKAGES, ROOT, by_value, closure, path_of
 
 EVERYWHERE = {
     "dpinfer.atomic", "dpinfer.binomial", "dpinfer.errors", "dpinfer.random.keys", "dpinfer.random.normal",
@@ -96,6 +97,42 @@ def test_every_package_is_a_layer() -> None:
         if (path / "__init__.py").is_file()
     }  # fmt: skip
     assert packages == {*MAY_IMPORT, *OTHERS}
+
+
+def test_what_settings_load_of_the_library_is_values() -> None:
+    """Else it would be code that every stage runs, and that counts for none of them."""
+    loaded = {name for name in by_value() if name.startswith("dpinfer.")}
+    loaded -= {"dpinfer.errors", "dpinfer.accounting"}
+    assert loaded > {"dpinfer.audit.names", "dpinfer.inference.names"}
+    for name in loaded:
+        path = path_of(name)
+        assert path is not None
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        assert not [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.Lambda)], name
+        assert not imports(path), name
+
+
+def test_settings_have_no_behaviour() -> None:
+    """Only checks of the values themselves, and what the plan alone asks."""
+    decorated = {
+        f"{path.stem}.{node.name}": [ast.unparse(decorator) for decorator in node.decorator_list]
+        for path in modules("pipeline.settings") for kind in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(kind, ast.ClassDef) and not kind.name.startswith("_")
+        for node in kind.body if isinstance(node, ast.FunctionDef)
+    }  # fmt: skip
+    others = {name for name, found in decorated.items() if found != ["model_validator(mode='after')"]}
+    plan = {"experiment.is_study", "project.file", "project.is_study", "project.is_timed", "project.results"}
+    assert others == {*plan, "claim.paper"}
+
+
+def test_one_name_is_one_thing() -> None:
+    """But for the state and the randomness of each algorithm, which stand in its own file."""
+    counts = Counter(
+        node.name for package in PACKAGES for path in modules(package)
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )  # fmt: skip
+    assert {name for name, count in counts.items() if count > 1} - {"State", "Randomness", "Batch"} == set()
 
 
 def test_the_rule_rejects_what_it_should() -> None:

@@ -13,20 +13,18 @@ import pytest
 from browser import CHROMIUM, PHONE, look
 from checkout import Checkout, copy_project, wait_for
 from pipeline.artifacts import Artifacts
-from pipeline.digest import closure
+from pipeline.digest import by_value, closure
 from pipeline.plan import Plan
 
 EXPERIMENT = "config/experiments/dpvi/abalone_descent.yaml"
 FOLDERS = ("data", "fits", "metrics", "figures", "tables")
 # By variational inference, tests, Langevin, gradients and clients; descent is compared after a kill.
 METHODS = ("dpmcmc_fig3", "dpmcmc_init", "dppvi_budgets", "dpvi_fig5_sgld", "pyvacy_tut_logreg")
-# Started by every verb: they choose the verb and the device. Settings, and the modules that the registry names for
-# them, are parameters of the rules in their own right.
+# Started by every verb: they choose the verb and the device.
 LAUNCHERS = {
     "dpinfer", "dpinfer.cli", "dpinfer.cli.program", "dpinfer.machine",
     "pipeline", "pipeline.__main__", "pipeline.cli",
 }  # fmt: skip
-BY_VALUE = ("pipeline.settings", "pipeline.registry")
 OF_SHARDS = {"calibrate": 1, "fit": 1, "account": 1}
 ONE_OF_EACH = {"evaluate": 1, "figure": 1, "table": 1, "scorecard": 1, "report": 1, "default": 1}
 
@@ -122,7 +120,7 @@ def test_the_digest_of_a_stage_covers_all_that_it_loads(
     def uncovered(stamp: Path, covered: Any) -> set[str]:
         loaded = set(json.loads(stamp.read_text(encoding="utf-8"))["stamp"]["modules"])
         assert loaded, "a stamp without modules would prove nothing"
-        return {name for name in loaded if not name.startswith(BY_VALUE)} - LAUNCHERS - covered
+        return loaded - by_value() - LAUNCHERS - covered
 
     missed = {f"data/{name}": uncovered(results / f"data/{name}.json", plan.data_code(name)) for name in plan.data}
     for name in plan.corrections:

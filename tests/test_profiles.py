@@ -5,7 +5,6 @@ import re
 import pytest
 
 from checkout import ROOT, Checkout
-from pipeline import cluster
 from pipeline.digest import closure, path_of
 from pipeline.plan import Plan
 
@@ -34,7 +33,7 @@ def test_a_key_without_a_word_is_found() -> None:
 
 def test_the_profile_for_a_gpu_chooses_it(checkout: Checkout) -> None:
     planned = "    PLAN = Plan(config, ROOT)\n"
-    checkout.edit("workflow/rules/common.smk", planned, f"{planned}    print('GPUs:', cluster.gpus(PLAN))\n")
+    checkout.edit("workflow/rules/common.smk", planned, f"{planned}    print('GPUs:', PLAN.gpus)\n")
     assert "GPUs: 1" in checkout.snakemake("--dry-run", "--profile", "profiles/gpu").stdout
 
 
@@ -50,15 +49,15 @@ def test_a_stage_that_computes_with_jax_asks_for_a_gpu(stage: str, rule: str) ->
     names = closure(frozenset({f"pipeline.stages.{stage}"}))
     sources = [path.read_text(encoding="utf-8") for name in names if (path := path_of(name))]
     computes = any(re.search(r"^(import|from) jax\b", source, re.MULTILINE) for source in sources)
-    assert ("gpu=cluster.gpus(PLAN)" in rule) == (computes or stage == "study")
+    assert ("gpu=PLAN.gpus" in rule) == (computes or stage == "study")
 
 
 @pytest.mark.parametrize("device", ["auto", "cpu"])
 def test_no_gpu_is_asked_for_elsewhere(device: str) -> None:
-    assert cluster.gpus(Plan({"scale": "smoke", "device": device}, ROOT)) == 0
+    assert Plan({"scale": "smoke", "device": device}, ROOT).gpus == 0
 
 
 def test_cells_that_start_from_a_fit_are_sent_apart_from_it() -> None:
     plan = Plan({"scale": "smoke"}, ROOT)
-    assert cluster.group(plan, "dpmcmc_init") == "shard"
-    assert cluster.group(plan, "dpmcmc_fig2") == "started"
+    assert plan.group("dpmcmc_init") == "shard"
+    assert plan.group("dpmcmc_fig2") == "started"

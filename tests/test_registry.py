@@ -11,13 +11,15 @@ from typing import Any, get_args
 import pytest
 from pydantic.fields import FieldInfo
 
+from checkout import ROOT
 from dpinfer.errors import InputError
 from pipeline import metrics, registry
 from pipeline.digest import LEFT_OUT, closure
-from pipeline.settings.audit import Audit
+from pipeline.plan import Plan
 from pipeline.settings.experiment import ALONG, OF_MODELS, OF_OUTCOMES
 from pipeline.settings.method import Method
 from pipeline.settings.model import Model
+from pipeline.settings.study import Audit
 
 
 def test_the_table_of_metrics_is_what_the_modules_hold() -> None:
@@ -58,7 +60,7 @@ def test_an_algorithm_has_the_defaults_of_its_settings() -> None:
     kinds = get_args(get_args(Method)[0])
     assert {kind.method for kind in kinds} == registry.ALGORITHMS.keys()
     for kind in kinds:
-        build = importlib.import_module(registry.ALGORITHMS[kind.method]).build
+        build = registry.builder(kind.method)
         stated = defaults_of(kind)
         for name, own in inspect.signature(build).parameters.items():
             # What is made anew for everyone is not compared: it is empty.
@@ -85,6 +87,24 @@ def test_the_digest_of_an_audit_covers_all_that_it_runs() -> None:
     said = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
     covered = closure(frozenset({"pipeline.stages.study", *registry.run_by(Audit(mechanism="own"))}))
     assert not [name for name in set(said.split()) - covered if not f"{name}.".startswith(LEFT_OUT)]
+
+
+def test_a_fit_counts_what_it_runs_and_no_other_method(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = Plan({"scale": "smoke"}, ROOT)
+    monkeypatch.setattr(plan, "_digest", lambda modules, _: closure(frozenset(modules)))
+
+    def counted(experiment: str) -> set[str]:
+        covered = [plan.cell_code("fit", experiment, cell) for cell in plan.experiments[experiment].cells]
+        return set().union(*covered)
+
+    chains = {"dpinfer.inference.dpmcmc", "dpinfer.inference.correction"}
+    accountants = {f"dpinfer.accounting.sound.{name}" for name in ("pld", "rdp", "moments")}
+    others = {*chains, *accountants, registry.UNSAFE}
+    assert not counted("abalone_descent") & others
+    assert not counted("dpvi_fig3_abalone") & others
+    assert counted("dpmcmc_fig3") & others == chains
+    assert counted("pyvacy_fig4") & others == {registry.UNSAFE}
+    assert counted("dpvi_sgld_abalone") & others == {registry.UNSAFE}
 
 
 def test_reading_the_registry_imports_no_jax() -> None:

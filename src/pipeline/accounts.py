@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from dpinfer.accounting.base import accounted_as
 from dpinfer.accounting.events import Event
-from dpinfer.accounting.ledger import BudgetExceededError, Claim, Ledger
+from dpinfer.accounting.ledger import BudgetExceededError, Ledger, StatedAccount
+from pipeline.derived import is_private
 from pipeline.settings.method import Method
 from pipeline.settings.pvi import PviRecords
 
@@ -12,11 +13,11 @@ DELTA = 1e-6
 """Stands in the ledger of a run without privacy, whose epsilon is infinite at every delta."""
 
 
-def claim(settings: Method, claimed: Event) -> Claim:
+def claim(settings: Method, claimed: Event) -> StatedAccount:
     """What the paper says of a private run, given what was released as the paper sees it."""
     assert settings.delta is not None
     departing = settings.claimed
-    return Claim(
+    return StatedAccount(
         event=claimed,
         accountant=settings.accountant,
         delta=departing.delta or settings.delta,
@@ -26,10 +27,10 @@ def claim(settings: Method, claimed: Event) -> Claim:
     )
 
 
-def sound(settings: Method, event: Event) -> Claim:
+def sound(settings: Method, event: Event) -> StatedAccount:
     """What a private run really costs, as a claim of the sound accountant."""
     assert settings.delta is not None
-    return Claim(event, Ledger.accountant, settings.delta, settings.adjacency)
+    return StatedAccount(event, Ledger.accountant, settings.delta, settings.adjacency)
 
 
 def spent(
@@ -50,16 +51,16 @@ def spent(
     ledger = Ledger(
         adjacency=settings.adjacency,
         delta=settings.delta or DELTA,
-        budget=settings.epsilon if settings.is_private and settings.target == "sound" else None,
+        budget=settings.epsilon if is_private(settings) and settings.target == "sound" else None,
         generator=generator,
     )
     if earlier is not None:
         ledger = ledger.compose(earlier)
     says = (
         claim(settings, claimed)
-        if settings.is_private
+        if is_private(settings)
         # Without privacy every accountant says the same.
-        else Claim(event, ledger.accountant, ledger.delta, accounted_as(ledger.adjacency))
+        else StatedAccount(event, ledger.accountant, ledger.delta, accounted_as(ledger.adjacency))
     )
     ledger = ledger.spend(event, settings.method, says)
     if isinstance(settings, PviRecords) and settings.target == "sound":

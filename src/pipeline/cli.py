@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from dpinfer.cli.program import Program, launch
+from dpinfer.cli.program import CommandLine, launch
 
 STAGES = {
     "run": "run the pipeline with Snakemake, after clearing a lock that a killed run left behind",
@@ -26,7 +26,7 @@ STAGES = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one stage."""
     return launch(
-        Program(
+        CommandLine(
             "python -m pipeline", "The stages of the pipeline; Snakemake calls them.", STAGES, "pipeline.stages"
         ),
         arguments,

@@ -6,7 +6,8 @@ import, directly or not. Touching a file or rewording a docstring leaves it as i
 
 `pipeline.settings` is left out: all that it decides is the value of the settings, and these are a parameter
 of the rule in their own right. So is `pipeline.registry`: all that it decides is which modules are run, and the
-plan names these as entry modules. So a new method reruns nobody else's fits.
+plan names these as entry modules. So a new method reruns nobody else's fits. What these two import of the library,
+the names of variants and plain defaults, counts where code imports it as well.
 """
 
 import ast
@@ -43,12 +44,25 @@ def digest(modules: Iterable[str], scripts: Iterable[Path] = ()) -> str:
 
 def closure(names: frozenset[str]) -> set[str]:
     """Return the named modules and all of ours that importing them runs, packages included."""
+    return _reached(names, LEFT_OUT)
+
+
+def by_value() -> set[str]:
+    """Return the modules that settings and registry are, and those that are imported for their sake.
+
+    Every stage loads them. All that they decide is the value of settings, and which modules are run.
+    """
+    settings = [f"pipeline.settings.{path.stem}" for path in (ROOT / "pipeline/settings").glob("[!_]*.py")]
+    return _reached(frozenset({"pipeline.registry", *settings}), ())
+
+
+def _reached(names: frozenset[str], left_out: tuple[str, ...]) -> set[str]:
     found: set[str] = set()
     pending = list(names)
     while pending:
         name = pending.pop()
         path = path_of(name)
-        if path is None or name in found or f"{name}.".startswith(LEFT_OUT):
+        if path is None or name in found or f"{name}.".startswith(left_out):
             continue
         found.add(name)
         _, imported = _parsed(path, path.stat().st_mtime_ns)
@@ -58,35 +72,38 @@ def closure(names: frozenset[str]) -> set[str]:
 
 @cache
 def _parsed(path: Path, _modified: int) -> tuple[str, frozenset[str]]:
-    """The syntax tree of a file as text, and the names of ours that it imports."""
+    """A hash of the syntax tree of a file, and the names of ours that it imports."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    imported = frozenset(_imported(tree))
-    for node in ast.walk(tree):
+    imported = set[str]()
+    for node in [tree, *_statements(tree)]:
+        imported.update(_imported(node))
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             node.body = _without_docstring(node.body)
-    return ast.dump(tree), imported
+    return hashlib.sha256(ast.dump(tree).encode()).hexdigest(), frozenset(imported)
 
 
-def _imported(tree: ast.Module) -> Iterable[str]:
-    for node in _running(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if _is_ours(alias.name))
-        elif isinstance(node, ast.ImportFrom) and node.module and _is_ours(node.module):
-            yield node.module
-            # `from package import module` imports a module; for any other name the path does not exist.
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+def _imported(node: ast.AST) -> Iterable[str]:
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names if _is_ours(alias.name))
+    elif isinstance(node, ast.ImportFrom) and node.module and _is_ours(node.module):
+        yield node.module
+        # `from package import module` imports a module; for any other name the path does not exist.
+        yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def _running(node: ast.AST) -> Iterable[ast.AST]:
-    """A node and all below it, without what is there for type checkers and never runs."""
-    yield node
-    for child in ast.iter_child_nodes(node):
-        match child:
-            case ast.If(test=ast.Name(id="TYPE_CHECKING"), orelse=others):
-                for other in others:
-                    yield from _running(other)
-            case _:
-                yield from _running(child)
+def _statements(node: ast.AST) -> Iterable[ast.AST]:
+    """All statements below a node, without what is there for type checkers and never runs."""
+    for block in ("body", "orelse", "finalbody", "handlers", "cases"):
+        inner = getattr(node, block, None)
+        for child in inner if isinstance(inner, list) else ():
+            match child:
+                case ast.If(test=ast.Name(id="TYPE_CHECKING"), orelse=others):
+                    for other in others:
+                        yield other
+                        yield from _statements(other)
+                case _:
+                    yield child
+                    yield from _statements(child)
 
 
 def _is_ours(name: str) -> bool:

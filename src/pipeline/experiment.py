@@ -1,9 +1,7 @@
 """From settings to what runs: the one file that sees every layer."""
 
-import math
 import zlib
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,17 +17,15 @@ from dpinfer.mechanism.base import Mechanism
 from dpinfer.mechanism.exact import clip_only, exact
 from dpinfer.mechanism.gaussian import gaussian
 from dpinfer.types import Key, Records, Tree
-from dpinfer.unsafe.aggregate import Form, aggregate
-from dpinfer.unsafe.unclipped import unclipped
 from pipeline import registry
 from pipeline.datasets.base import Dataset, read
+from pipeline.derived import as_claimed, is_private
 from pipeline.settings.cell import Descent, Dpsgd, Dpvi, Gan, Sampled
-from pipeline.settings.chain import Barker, Langevin, Metropolised
+from pipeline.settings.chain import Langevin, Metropolised, Sgld
 from pipeline.settings.data import AdultShards, Data, LinearShards
 from pipeline.settings.method import Method
-from pipeline.settings.model import Gan as GanModel
-from pipeline.settings.pvi import Federation, PviClients, PviRecords
-from pipeline.settings.sgld import Sgld
+from pipeline.settings.model import GanModel
+from pipeline.settings.pvi import Federation, PviClients
 from pipeline.settings.yaml import parse
 
 FITTED = ("experiment", "cell", "seed", "settings", "noise_multiplier", "correction", "start", "releases", "stamp")
@@ -115,7 +111,12 @@ def build(
     if given.start is not None:
         model = model._replace(init=_start_at(model.init, given.start))
     return registry.algorithm(
-        settings, model=model, num_records=num_records, **noise, **_from_elsewhere(settings, num_records)
+        settings,
+        model=model,
+        num_records=num_records,
+        is_private=is_private(settings),
+        **noise,
+        **_from_elsewhere(settings, num_records),
     )
 
 
@@ -142,32 +143,6 @@ def sizes_of(data: Data, num_records: int) -> tuple[int, ...]:
             return (num_records,)
 
 
-def given_noise(settings: Method) -> float | None:
-    """The noise multiplier where it is not calibrated: as stated, or as the method fixes it."""
-    if isinstance(settings, Barker):
-        # The least noise, of deviation 1, over the most that one record adds to the statistic.
-        return math.sqrt(settings.batch) if settings.is_private else None
-    return settings.noise_multiplier
-
-
-def as_claimed(settings: Method) -> Method:
-    """The run as the paper's account sees it, where that departs from what is run."""
-    claimed, seen = settings.claimed, dict[str, Any]()
-    if isinstance(settings, Sampled | Langevin) and claimed.sampler is not None:
-        seen["sampler"] = claimed.sampler
-    if isinstance(settings, Dpsgd) and claimed.clipped:
-        seen["clipping"] = "record"
-    if isinstance(settings, Sgld) and claimed.clipped is not None:
-        seen["clipped"] = claimed.clipped
-    if isinstance(settings, PviRecords) and settings.clipping == "percentile":
-        # The thesis' ledger sees the ratio of noise to clip alone, whichever way the clip was chosen.
-        seen["clipping"] = "fixed"
-    if isinstance(settings, PviClients) and settings.noise_at == "shared":
-        # Algorithm 3 is accounted as if an adversary saw the sum of all messages alone.
-        seen["noise_at"] = "client"
-    return replace(settings, **seen)
-
-
 def claimed(settings: Method, num_records: int, noise_multiplier: float | None) -> Callable[[int], Event]:
     """What the first steps of a run release as the paper's account sees it, by their number."""
     if noise_multiplier is None:
@@ -192,10 +167,10 @@ def _start_at(init: Callable[[Key, Records], Tree], leaves: list[Any]) -> Callab
 def _mechanism(settings: Descent | Sampled | Langevin | PviClients, noise_multiplier: float | None) -> Mechanism:
     examples_per_record = settings.draws if isinstance(settings, Dpvi) else 1
     if noise_multiplier is not None and isinstance(settings, Dpsgd) and settings.clipping != "record":
-        form: Form = "printed" if settings.clipping == "mean_printed" else "code"
-        return aggregate(settings.clip, noise_multiplier, settings.expected_batch, form)
+        form = "printed" if settings.clipping == "mean_printed" else "code"
+        return registry.unsafe("aggregate", settings.clip, noise_multiplier, settings.expected_batch, form)
     if noise_multiplier is not None and isinstance(settings, Sgld) and not settings.clipped:
-        return unclipped(settings.clip, noise_multiplier)
+        return registry.unsafe("unclipped", settings.clip, noise_multiplier)
     if noise_multiplier is not None:
         return gaussian(settings.clip, noise_multiplier, examples_per_record=examples_per_record)
     if isinstance(settings, Sampled) and settings.clip_without_noise:

@@ -14,23 +14,20 @@ from dpinfer.errors import InputError
 from dpinfer.machine import DEVICE
 from pipeline import registry
 from pipeline.artifacts import Artifacts
+from pipeline.derived import correction
 from pipeline.digest import digest
-from pipeline.names import changed_name, data_name
 from pipeline.registry import DATASETS
 from pipeline.settings.cell import Cell
-from pipeline.settings.chain import Metropolised
-from pipeline.settings.chosen import Planned, choose
+from pipeline.settings.chain import CorrectionFitting, Metropolised
 from pipeline.settings.claim import Claims
-from pipeline.settings.correction import Correction
 from pipeline.settings.data import Data
 from pipeline.settings.experiment import PlannedCell
-from pipeline.settings.explain import suggest
 from pipeline.settings.method import Method
-from pipeline.settings.project import Project
+from pipeline.settings.project import PlannedExperiment, Project, choose
 from pipeline.settings.study import Study
-from pipeline.settings.yaml import parse, read
+from pipeline.settings.yaml import parse, read, suggest
 from pipeline.shards import Task, cut, digest_of
-from pipeline.tasks import described, tasks_of
+from pipeline.tasks import changed_name, data_name, described, tasks_of
 
 DATA_DIR = "DPINFER_DATA"
 
@@ -106,10 +103,10 @@ class Plan:
         }
 
     @cached_property
-    def corrections(self) -> dict[str, Correction]:
+    def corrections(self) -> dict[str, CorrectionFitting]:
         """The corrections of logistic noise that cells need, by the name of their artifact."""
         return {
-            changed_name("correction", cell.settings.correction): cell.settings.correction
+            changed_name("correction", correction(cell.settings)): correction(cell.settings)
             for planned in self.experiments.values()
             for cell in planned.cells.values()
             if isinstance(cell.settings, Metropolised)
@@ -178,6 +175,20 @@ class Plan:
         starts = [task["start"] for task in self._tasks_of("fit", experiment, shard) if task["start"] is not None]
         return sorted({path for name, _ in starts for path in self.index("account", name)})
 
+    def group(self, experiment: str) -> str:
+        """The group of the jobs of a shard: calibration, fits and accounts are sent to a cluster as one.
+
+        Shards whose cells start from other fits are a group of their own, since jobs of one group that depend on
+        each other are one: all such shards would have to wait for each other on one machine.
+        """
+        is_started = any(self.starts_of(experiment, shard) for shard in self.shards(experiment))
+        return "started" if is_started else "shard"
+
+    @property
+    def gpus(self) -> int:
+        """How many GPUs a job needs that computes with JAX; with the device `auto` it takes what it is given."""
+        return int(self.project.device == "gpu")
+
     def cell(self, experiment: str, cell: str) -> PlannedCell:
         """Look up a cell by names."""
         return self.experiments[experiment].cells[cell]
@@ -227,7 +238,7 @@ class Plan:
         """Identifiers of the figures, of one paper or of all."""
         return [figure for planned in self._of(paper) for figure in planned.settings.figures]
 
-    def drawn(self, figure: str) -> Planned:
+    def drawn(self, figure: str) -> PlannedExperiment:
         """The experiment that a figure shows."""
         drawn = {name: planned for planned in self.experiments.values() for name in planned.settings.figures}
         if figure not in drawn:
@@ -295,7 +306,7 @@ class Plan:
         """Digest of the code that draws a figure."""
         return self.code("figure", scripts=(self.script(figure),))
 
-    def _of(self, paper: str | None) -> list[Planned]:
+    def _of(self, paper: str | None) -> list[PlannedExperiment]:
         """The experiments that were asked for, of one paper or of all; not those that they need besides."""
         asked = [self.experiments[name] for name in self.asked]
         return [planned for planned in asked if paper in (None, planned.paper)]

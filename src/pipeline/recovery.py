@@ -1,13 +1,19 @@
-"""Artifacts that were cut short: by a full disk, a failing one or by hand, since stages write each as a whole."""
+"""What killed runs leave behind: artifacts that were cut short, and locks, which a living run alone may hold."""
 
+import fcntl
 import re
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 from dpinfer.atomic import read_json
+from dpinfer.errors import InputError
 from pipeline.artifacts import Artifacts
 
+STATE = Path(".snakemake")
+NAME = "pipeline.recovery"
 FOLDERS = (
     "data", "corrections", "calibration", "fits", "accounts", "metrics", "figures", "tables", "tasks", "index",
 )  # fmt: skip
@@ -28,6 +34,43 @@ LAST_BYTES = {
     ".html": b"</html>",
 }
 """What a whole file ends with."""
+
+
+def hold(state: Path = STATE) -> IO[str]:
+    """Take the lock for as long as the file is open: nobody else is at work here.
+
+    Raises:
+        InputError: Somebody else is at work.
+    """
+    lock = _open(state)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        lock.close()
+        raise InputError(f"another run is at work in {Path.cwd().name}; wait for it or stop it") from error
+    return lock
+
+
+def share(state: Path = STATE) -> IO[str]:
+    """Say that a run is at work here for as long as the file is open."""
+    lock = _open(state)
+    make_shared(lock)
+    return lock
+
+
+def make_shared(lock: IO[str]) -> None:
+    """Let others say so, too: it is Snakemake's own lock that decides between runs that are alive.
+
+    Where this is denied, somebody is about to start a run, or the file system, as some that are shared over a
+    network, knows no such locks.
+    """
+    with suppress(OSError):
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+
+
+def _open(state: Path) -> IO[str]:
+    state.mkdir(exist_ok=True)
+    return (state / NAME).open("w")
 
 
 def is_dry_run(arguments: Sequence[str]) -> bool:

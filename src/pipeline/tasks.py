@@ -4,23 +4,43 @@ A task is part of the identity of what is made by it. So what a stage is not tol
 """
 
 import dataclasses
+import re
 from collections.abc import Callable
 from typing import Any
 
 from pipeline import registry
-from pipeline.names import changed_name, data_name
+from pipeline.derived import correction, is_calibrated
 from pipeline.settings.cell import Cell
 from pipeline.settings.chain import Metropolised
-from pipeline.settings.chosen import Planned
-from pipeline.settings.project import Project
-from pipeline.settings.pvi import PviRecords
+from pipeline.settings.data import Data
+from pipeline.settings.project import PlannedExperiment, Project
 from pipeline.shards import Task
 
 Code = Callable[[str, str], str]
 """`(stage, cell) -> digest` of the code that a stage runs for a cell."""
 
 
-def tasks_of(planned: Planned, project: Project, code: Code) -> dict[str, list[Task]]:
+def data_name(settings: Data) -> str:
+    """Name of a data artifact: the data set's, and whatever differs from its default settings."""
+    return changed_name(settings.name, settings)
+
+
+def changed_name(name: str, settings: Any) -> str:
+    """A name, and whatever differs from the default settings."""
+    changed = [
+        f"{field.name}={getattr(settings, field.name)}"
+        for field in dataclasses.fields(settings)
+        if getattr(settings, field.name) != field.default
+    ]
+    return re.sub(r"[^A-Za-z0-9.+_=-]", "_", "-".join([name, *changed]))
+
+
+def any_of(names: list[str]) -> str:
+    """A regular expression for any of the names, or for nothing if there are none."""
+    return "|".join(map(re.escape, names)) or "(?!)"
+
+
+def tasks_of(planned: PlannedExperiment, project: Project, code: Code) -> dict[str, list[Task]]:
     """The tasks of each stage, in the order of the cells."""
     metrics = planned.settings.metrics
     along = any(metric in registry.PAID_BY_STEP for metric in metrics)
@@ -43,17 +63,10 @@ def tasks_of(planned: Planned, project: Project, code: Code) -> dict[str, list[T
     }
 
 
-def described(planned: Planned, cell: str, project: Project) -> dict[str, Any]:
+def described(planned: PlannedExperiment, cell: str, project: Project) -> dict[str, Any]:
     """What the metrics of a cell are labelled by."""
     own = planned.cells[cell]
     return {"arm": own.arm, "labels": own.labels, "scale": project.scale}
-
-
-def is_calibrated(settings: Cell) -> bool:
-    """Whether there is something to find: the noise for a target, or the rounds that clients' budgets allow."""
-    has_budgets = isinstance(settings, PviRecords) and any(own.budget is not None for own in settings.own)
-    finds_noise = settings.noise_multiplier is None and not settings.fixes_noise
-    return settings.is_private and (finds_noise or has_budgets)
 
 
 def _calibrate(settings: Cell) -> dict[str, Any]:
@@ -72,7 +85,7 @@ def _fit(settings: Cell, seed: int) -> dict[str, Any]:
 
 def correction_name(settings: Cell) -> str | None:
     """Name of the correction that a cell's tests need, if it has any."""
-    return changed_name("correction", settings.correction) if isinstance(settings, Metropolised) else None
+    return changed_name("correction", correction(settings)) if isinstance(settings, Metropolised) else None
 
 
 def _start(settings: Cell) -> list[str] | None:

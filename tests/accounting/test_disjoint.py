@@ -7,7 +7,7 @@ import pytest
 from dpinfer.accounting import calibrate
 from dpinfer.accounting.base import each, parts, worst
 from dpinfer.accounting.events import Compose, Disjoint, Gaussian, NonPrivate, Repeat, from_dict, tally, to_dict
-from dpinfer.accounting.ledger import BudgetExceededError, Claim, Ledger, ledger_from_dict
+from dpinfer.accounting.ledger import BudgetExceededError, Ledger, StatedAccount, ledger_from_dict
 from dpinfer.accounting.sound import moments, pld
 from dpinfer.errors import InputError
 
@@ -44,7 +44,7 @@ def test_an_event_by_parts_survives_json() -> None:
 
 
 def test_a_ledger_books_every_client() -> None:
-    claim = Claim(BOTH, "moments", 1e-5, "add-remove")
+    claim = StatedAccount(BOTH, "moments", 1e-5, "add-remove")
     book = Ledger(adjacency="add-remove", delta=1e-5).spend(BOTH, "run", claim)
     clients = book.to_dict()["clients"]
     assert [own["eps_sound"] for own in clients] == pytest.approx(

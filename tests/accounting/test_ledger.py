@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dpinfer.accounting.events import CUT, Barker, Compose, Event, Gaussian, NonPrivate, PoissonGaussian, Repeat
-from dpinfer.accounting.ledger import BudgetExceededError, Claim, Ledger, ledger_from_dict, read
+from dpinfer.accounting.ledger import BudgetExceededError, Ledger, StatedAccount, ledger_from_dict, read
 from dpinfer.accounting.sound import pld
 from dpinfer.errors import InputError
 
@@ -59,18 +59,18 @@ def test_claims_add_up_as_the_paper_adds_them() -> None:
     chain, start = Repeat(Barker(1000, 10**6), 20_000), Repeat(PoissonGaussian(10.0, 1e-4), 1000)
     ledger = (
         Ledger("replace-one", 2e-6)
-        .spend(start, "start", Claim(start, "moments", 1e-6, "add-remove", options={"max_lambda": 64}))
-        .spend(chain, "chain", Claim(chain, "barker", 1e-6, "replace-one", options={"max_order": 100}))
+        .spend(start, "start", StatedAccount(start, "moments", 1e-6, "add-remove", options={"max_lambda": 64}))
+        .spend(chain, "chain", StatedAccount(chain, "barker", 1e-6, "replace-one", options={"max_order": 100}))
     )
     assert ledger.paper() == pytest.approx(1.0004 + 0.2159, abs=1e-4)
     assert ledger.sound().upper < 0.05
-    doubled = Claim(FIT, "moments", 5e-4, "add-remove", factor=2.0)
-    assert doubled.epsilon() == 2 * Claim(FIT, "moments", 5e-4, "add-remove").epsilon()
+    doubled = StatedAccount(FIT, "moments", 5e-4, "add-remove", factor=2.0)
+    assert doubled.epsilon() == 2 * StatedAccount(FIT, "moments", 5e-4, "add-remove").epsilon()
     assert Ledger("add-remove", 1e-5).paper() is None
 
 
 def test_files_are_valid_json_and_read_back(tmp_path: Path) -> None:
-    claim = Claim(FIT, "moments", 1e-5, "add-remove", options={"max_lambda": 16})
+    claim = StatedAccount(FIT, "moments", 1e-5, "add-remove", options={"max_lambda": 16})
     ledger = Ledger("add-remove", 1e-5, budget=None).spend(FIT, "fit", claim).spend(NonPrivate("look"), "peek")
     path = tmp_path / "ledger.json"
     ledger.write(path)

@@ -24,7 +24,7 @@ from dpinfer.accounting.events import (
     tally,
 )
 from dpinfer.accounting.sound import gaussian, lower, pld, profiles, rdp
-from dpinfer.accounting.sound.composition import Plan
+from dpinfer.accounting.sound.composition import CompositionRanges
 from dpinfer.errors import InputError
 
 RELATIONS: dict[Adjacency, NeighboringRelation] = {
@@ -84,7 +84,7 @@ def test_profiles_are_the_integrals_they_name(mu: float, rate: float) -> None:
 )
 def test_grid_composition_bounds_the_closed_form(times: int, delta: float) -> None:
     mu = 1.0 / math.sqrt(times)
-    plan = Plan([(profiles.gaussian(mu), times)], delta)
+    plan = CompositionRanges([(profiles.gaussian(mu), times)], delta)
     interval = next(plan.intervals())
     value = plan.compose(interval).epsilon(delta)
     exact = gaussian.epsilon_of(delta, 1.0)

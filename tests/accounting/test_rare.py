@@ -8,7 +8,7 @@ from scipy.special import binom, log_ndtr
 
 from dpinfer.accounting.events import Adjacency, PoissonGaussian, Repeat
 from dpinfer.accounting.sound import pld, profiles
-from dpinfer.accounting.sound.composition import Plan, _discretise, power
+from dpinfer.accounting.sound.composition import CompositionRanges, _discretise, power
 
 SETTINGS = [
     (0.374, 1e-7, 14093, 1.2e-11),
@@ -51,7 +51,7 @@ def test_delta_inverts_epsilon_of_rare_and_large_losses(adjacency: Adjacency) ->
 
 def test_powers_of_an_idle_step_are_the_sum_over_how_often_it_is_not() -> None:
     delta, times = 1e-12, 14093
-    plan = Plan([(profiles.poisson(1.0 / 0.374, 1e-7), times)], delta)
+    plan = CompositionRanges([(profiles.poisson(1.0 / 0.374, 1e-7), times)], delta)
     interval = plan.width / 256
     one = _discretise(plan.parts[0][0].remove, -plan.ranges[0][1], plan.ranges[0][0], interval).to_dense_pmf()
     at = int(np.argmax(one._probs))

@@ -8,8 +8,8 @@ from scipy import stats
 
 from dpinfer.accounting.events import Gaussian, PoissonGaussian, Repeat
 from dpinfer.accounting.sound.gaussian import epsilon_of
-from dpinfer.audit.account import by_account
 from dpinfer.audit.bound import Lower, Yardstick, at_least, at_most, by_delta, lower
+from dpinfer.audit.profile import by_account
 from dpinfer.errors import InputError
 
 DELTA, CONFIDENCE = 0.01, 0.9

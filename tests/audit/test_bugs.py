@@ -12,16 +12,15 @@ import pytest
 from dpinfer.accounting.events import Adjacency, Gaussian
 from dpinfer.accounting.sound import pld
 from dpinfer.accounting.sound.gaussian import epsilon_of
-from dpinfer.audit.account import by_account
 from dpinfer.audit.bound import by_delta, lower
-from dpinfer.audit.case import Case, audit, by_steps, claimed, of_steps
+from dpinfer.audit.case import CLIP, DELTA, FAR, Case, audit, by_steps, claimed, of_steps, pulling
 from dpinfer.audit.descent import POISSON, RECORDS, releases, steps_of_sgd, watched
-from dpinfer.audit.worst_records import CLIP, DELTA, FAR, pulling
+from dpinfer.audit.profile import by_account
 from dpinfer.inference.base import Algorithm
 from dpinfer.inference.run import keys_for
 from dpinfer.mechanism.base import Mechanism
 from dpinfer.mechanism.gaussian import gaussian
-from dpinfer.unsafe.aggregate import aggregate
+from dpinfer.unsafe.mechanisms import aggregate
 
 CONFIDENCE = 0.999
 KEY = jax.random.key(20)

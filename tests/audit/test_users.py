@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from dpinfer import cli
-from dpinfer.audit import svi_calls
-from dpinfer.audit.canaries import STEPS, TRIED, canaries
+from dpinfer.audit import users
 from dpinfer.audit.case import Audited, audit
 from dpinfer.audit.cases import CASES
 from dpinfer.audit.names import MOST_OF_USERS, Mechanism
+from dpinfer.audit.users import STEPS, TRIED, canaries
 from dpinfer.clipping.sums import clipped_sum
 from dpinfer.mechanism import gaussian
 from dpinfer.random import normal
@@ -93,19 +93,19 @@ def test_a_bug_on_the_way_is_found(name: Mechanism, broken: Break, monkeypatch: 
 
 
 def test_steps_that_are_not_paid_for_leave_weights_as_they_are() -> None:
-    sums = svi_calls.update(KEY, canaries(20)).sums
+    sums = users.dpsvi_update(KEY, canaries(20)).sums
     assert sums.shape == (40, TRIED)
     assert (sums[:, :STEPS] != 0).all()
     assert (sums[:, STEPS:] == 0).all()
 
 
 def test_numbers_of_64_bits_are_those_of_a_process_of_their_own() -> None:
-    here = svi_calls.update_x64(KEY, canaries(20)).sums
+    here = users.dpsvi_update_x64(KEY, canaries(20)).sums
     assert jnp.zeros(1).dtype == jnp.float32
     assert (here[:, :STEPS] != here[:, :STEPS].astype(np.float32)).any()
     program = (
-        "import jax; from dpinfer.audit import svi_calls; from dpinfer.audit.canaries import canaries; "
-        "print(svi_calls.update(jax.random.key(22), canaries(20)).sums.tobytes().hex())"
+        "import jax; from dpinfer.audit import users; "
+        "print(users.dpsvi_update(jax.random.key(22), users.canaries(20)).sums.tobytes().hex())"
     )
     there = subprocess.run(
         [sys.executable, "-c", program],

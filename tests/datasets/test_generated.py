@@ -5,11 +5,11 @@ import pytest
 
 from pipeline.datasets import load
 from pipeline.datasets.base import Files
-from pipeline.settings.data import BooleanLogistic, FiveClusters, Hierarchical, LinearShards, TwoModes
+from pipeline.settings.data import BooleanLogistic, FiveClusters, HierarchicalData, LinearShards, TwoModesData
 
 
 def test_hierarchical_shapes_and_ranges(no_files: Files) -> None:
-    train, test, facts = load(Hierarchical(records=500), no_files)
+    train, test, facts = load(HierarchicalData(records=500), no_files)
     for part in (train, test):
         assert {key: value.shape for key, value in part.items()} == {
             "x": (500, 5),
@@ -24,12 +24,12 @@ def test_hierarchical_shapes_and_ranges(no_files: Files) -> None:
 
 
 def test_hierarchical_truth_does_not_depend_on_the_number_of_records(no_files: Files) -> None:
-    few, many = (load(Hierarchical(records=n, seed=3), no_files).facts for n in (10, 1000))
+    few, many = (load(HierarchicalData(records=n, seed=3), no_files).facts for n in (10, 1000))
     assert few == many
 
 
 def test_hierarchical_labels_follow_the_weights(no_files: Files) -> None:
-    train, _, facts = load(Hierarchical(records=20_000), no_files)
+    train, _, facts = load(HierarchicalData(records=20_000), no_files)
     logits = (np.array(facts["weights"])[train["group"]] * train["x"]).sum(axis=1)
     for low, high in ((-3, -2), (-1, 0), (0, 1), (2, 3)):
         inside = (logits > low) & (logits < high)
@@ -40,7 +40,7 @@ def test_hierarchical_labels_follow_the_weights(no_files: Files) -> None:
 
 @pytest.mark.parametrize("scale", [1.0, 4.0])
 def test_scale_of_the_hierarchical_matrix(no_files: Files, scale: float) -> None:
-    draws = [load(Hierarchical(records=1, prior_scale=scale, seed=s), no_files).facts for s in range(300)]
+    draws = [load(HierarchicalData(records=1, prior_scale=scale, seed=s), no_files).facts for s in range(300)]
     matrices = np.array([facts["matrix"] for facts in draws])
     # 4500 draws: the relative error of the deviation is about 1 %.
     assert matrices.std() == pytest.approx(scale, rel=0.05)
@@ -76,7 +76,7 @@ def test_seed_changes_five_clusters(no_files: Files) -> None:
 
 
 def test_published_records_of_two_modes(no_files: Files) -> None:
-    x = load(TwoModes(records=3), no_files).train["x"]
+    x = load(TwoModesData(records=3), no_files).train["x"]
     assert np.allclose(x, [-1.346469, -1.054213, 0.455527], atol=5e-7)
 
 
@@ -85,16 +85,16 @@ def test_two_modes_equal_one_draw_after_the_other_bit_for_bit(no_files: Files) -
     wanted = [
         rng.normal(0, math.sqrt(2)) if rng.uniform() > 0.5 else rng.normal(1, math.sqrt(2)) for _ in range(5000)
     ]
-    assert load(TwoModes(records=5000), no_files).train["x"].tolist() == wanted
+    assert load(TwoModesData(records=5000), no_files).train["x"].tolist() == wanted
 
 
 def test_fewer_records_of_two_modes_are_a_prefix(no_files: Files) -> None:
-    longer, shorter = (load(TwoModes(records=n), no_files).train["x"] for n in (200, 50))
+    longer, shorter = (load(TwoModesData(records=n), no_files).train["x"] for n in (200, 50))
     assert np.array_equal(longer[:50], shorter)
 
 
 def test_moments_of_two_modes(no_files: Files) -> None:
-    x = load(TwoModes(records=100_000), no_files).train["x"]
+    x = load(TwoModesData(records=100_000), no_files).train["x"]
     # Mean 1/2 and variance 2 + 1/4, within four standard errors.
     assert abs(x.mean() - 0.5) < 0.02
     assert abs(x.var() - 2.25) < 0.04

@@ -19,10 +19,10 @@ from pipeline.settings.data import (
     Data,
     FashionMnist,
     FiveClusters,
-    Hierarchical,
+    HierarchicalData,
     LinearShards,
     Mnist,
-    TwoModes,
+    TwoModesData,
 )
 
 # One small setting of every data set, none of which may ask for files.
@@ -33,9 +33,9 @@ SMALL: list[Data] = [
     Mnist(standin=True),
     FashionMnist(standin=True),
     Cifar10(standin=True),
-    Hierarchical(records=20),
+    HierarchicalData(records=20),
     FiveClusters(train_records=20, test_records=10),
-    TwoModes(records=20),
+    TwoModesData(records=20),
     LinearShards(clients=2, records_per_client=5, theta=(-1.0, 2.0), noise_std=1.0),
     BooleanLogistic(copies=2),
 ]

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from docs_commands import BLOCK, DOCUMENTS, ROOT
-from pipeline.settings.claim import Claims
-from pipeline.settings.doubt import GENERAL, Doubts
+from pipeline.settings.claim import GENERAL, Claims, Doubts
 from pipeline.settings.yaml import parse, read
 from pipeline.stages.pages import pages
 

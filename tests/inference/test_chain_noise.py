@@ -7,7 +7,7 @@ import pytest
 
 from dpinfer.accounting.events import NonPrivate, Repeat
 from dpinfer.errors import InputError
-from dpinfer.inference import barker, full_barker
+from dpinfer.inference import dpmcmc
 from dpinfer.inference.base import Algorithm
 from dpinfer.models import two_modes
 
@@ -15,7 +15,9 @@ N = 400
 
 
 def on_batches(noise_multiplier: float | None, **changes: Any) -> Algorithm:
-    return barker.build(two_modes.build(), noise_multiplier, None, N, batch=50, proposal_variance=0.04, **changes)
+    return dpmcmc.minibatch(
+        two_modes.build(), noise_multiplier, None, N, batch=50, proposal_variance=0.04, **changes
+    )
 
 
 @pytest.mark.parametrize("noise_multiplier", [1e-3, 7.0, 0.0, -1.0, math.inf, math.nan])
@@ -39,4 +41,4 @@ def test_without_noise_a_test_promises_nothing() -> None:
 @pytest.mark.parametrize("noise_multiplier", [0.0, -1.0, math.inf, math.nan])
 def test_noise_of_a_test_on_all_records_is_a_positive_number(noise_multiplier: float) -> None:
     with pytest.raises(InputError, match="but should be above 0"):
-        full_barker.build(two_modes.build(), noise_multiplier, None, N, proposal_variance=0.04)
+        dpmcmc.full_batch(two_modes.build(), noise_multiplier, None, N, proposal_variance=0.04)

@@ -10,21 +10,19 @@ import pytest
 from scipy import stats
 from scipy.special import expit
 
-from dpinfer.accounting.events import Barker as BarkerEvent
-from dpinfer.accounting.events import FullBarker as FullBarkerEvent
-from dpinfer.accounting.events import Repeat
+from dpinfer.accounting.events import Barker, FullBarker, Repeat
 from dpinfer.errors import InputError
-from dpinfer.inference import barker, chain, full_barker
+from dpinfer.inference import chain, dpmcmc
 from dpinfer.inference.base import Algorithm
+from dpinfer.inference.chain import moved, proposal_of
 from dpinfer.inference.correction import Correction
 from dpinfer.inference.names import LOGISTIC_VARIANCE
-from dpinfer.inference.proposal import moved, proposal_of
 from dpinfer.inference.run import keys_for, run_seeds
 from dpinfer.models import two_modes, vae
 from dpinfer.models.base import Model, no_outcome
-from pipeline.settings.chain import Barker
-from pipeline.settings.data import TwoModes as Data
-from pipeline.settings.two_modes import TwoModes
+from pipeline.settings.chain import MinibatchBarker
+from pipeline.settings.data import TwoModesData as Data
+from pipeline.settings.model import TwoModes
 
 N = 400
 RECORDS = {"x": jnp.asarray(np.random.default_rng(3).normal(0.4, 1.0, N), jnp.float32)}
@@ -49,12 +47,12 @@ def normal_mean(std: float = 1.0) -> Model:
 def private(model: Model, **changes: Any) -> Algorithm:
     """Barker tests with the noise that their batches fix."""
     stated: dict[str, Any] = {"batch": 50, "proposal_variance": 0.04, "tempered_records": 20, **changes}
-    return barker.build(model, math.sqrt(stated["batch"]), match(2.0), N, **stated)
+    return dpmcmc.minibatch(model, math.sqrt(stated["batch"]), match(2.0), N, **stated)
 
 
-def settings(**changes: Any) -> Barker:
+def settings(**changes: Any) -> MinibatchBarker:
     stated = {"batch": 50, "proposal_variance": 0.04, "tempered_records": 20, "adjacency": "replace-one"}
-    return Barker(**{**COMMON, **stated, **changes})
+    return MinibatchBarker(**{**COMMON, **stated, **changes})
 
 
 def after(algorithm: Any, state: Any, steps: int, chains: int, records: Any = RECORDS) -> Any:
@@ -80,19 +78,19 @@ def accepted(algorithm: Any, move: float, records: Any, tests: int = 10_000) -> 
 
 def test_the_private_test_states_its_event_and_clips_within_the_proof() -> None:
     algorithm = private(normal_mean())
-    assert algorithm.event(7) == Repeat(event=BarkerEvent(batch=50, records=N), count=7)
+    assert algorithm.event(7) == Repeat(event=Barker(batch=50, records=N), count=7)
     # Whatever the records, the variance of an estimate stays below 1, so that the noise has at least variance 1.
     for absurd in (RECORDS["x"] * 1e6, jnp.full(N, jnp.inf), jnp.full(N, jnp.nan)):
         state = algorithm.init(jax.random.key(0), {"x": absurd})
         state, _ = jax.jit(algorithm.step)(jax.random.key(1), state, {"x": absurd})
-        assert float(state.counts.largest_variance) <= barker.MARGIN**2
+        assert float(state.counts.largest_variance) <= dpmcmc.MARGIN**2
         assert jnp.isfinite(state.parameters).all()
 
 
 def test_one_record_moves_what_the_test_sees_by_no_more_than_the_proof_says() -> None:
     batch, tempered = 50, 20.0
     model = normal_mean()
-    bound = barker.MARGIN * math.sqrt(batch) / tempered
+    bound = dpmcmc.MARGIN * math.sqrt(batch) / tempered
     rng = np.random.default_rng(0)
     for scale in (1.0, 30.0):
         x = jnp.asarray(scale * rng.standard_normal(batch), jnp.float32)
@@ -115,9 +113,9 @@ def test_ratios_that_are_no_numbers_count_nothing() -> None:
 
 
 def test_a_full_test_bounds_every_record_and_states_it() -> None:
-    algorithm = full_barker.build(normal_mean(), 4.0, match(2.0), N, proposal_variance=0.04)
+    algorithm = dpmcmc.full_batch(normal_mean(), 4.0, match(2.0), N, proposal_variance=0.04)
     bound = math.sqrt(2.0) / 4.0
-    assert algorithm.event(3) == Repeat(event=FullBarkerEvent(bound=bound, variance=2.0), count=3)
+    assert algorithm.event(3) == Repeat(event=FullBarker(bound=bound, variance=2.0), count=3)
     # With one record whose ratio is absurd, acceptance is what the clipped ratio and the noise make it.
     rate = accepted(algorithm, 1.0, {"x": jnp.array([1e4])})
     expected = stats.norm.cdf((bound - 0.5) / math.sqrt(LOGISTIC_VARIANCE))
@@ -129,16 +127,16 @@ def test_without_clipping_and_normal_part_the_private_test_is_barkers(move: floa
     # As C goes to 0 the correction is the logistic noise itself, here as a mixture fine enough to be it.
     quantiles = stats.logistic.ppf((np.arange(2000) + 0.5) / 2000)
     logistic = Correction(quantiles, np.full(2000, 1e-3), np.full(2000, 1 / 2000))
-    algorithm = full_barker.build(normal_mean(), 1e-6, logistic, 5, proposal_variance=0.04, noise_variance=1e-6)
+    algorithm = dpmcmc.full_batch(normal_mean(), 1e-6, logistic, 5, proposal_variance=0.04, noise_variance=1e-6)
     records = {"x": RECORDS["x"][:5]}
     ratio = float(chain.ratios(normal_mean(), jnp.zeros(1), jnp.full(1, move), records).sum()) - move**2 / 2
     assert accepted(algorithm, move, records) == pytest.approx(expit(ratio), abs=0.02)
-    exact = full_barker.build(normal_mean(), None, logistic, 5, proposal_variance=0.04)
+    exact = dpmcmc.full_batch(normal_mean(), None, logistic, 5, proposal_variance=0.04)
     assert accepted(exact, move, records) == pytest.approx(expit(ratio), abs=0.02)
 
 
 def test_the_metropolis_test_accepts_with_its_own_probability() -> None:
-    algorithm = full_barker.build(normal_mean(), None, match(2.0), 5, proposal_variance=0.04, test="metropolis")
+    algorithm = dpmcmc.full_batch(normal_mean(), None, match(2.0), 5, proposal_variance=0.04, test="metropolis")
     records = {"x": RECORDS["x"][:5]}
     for move in (-0.5, 0.3):
         ratio = float(chain.ratios(normal_mean(), jnp.zeros(1), jnp.full(1, move), records).sum()) - move**2 / 2
@@ -151,8 +149,10 @@ def chains(kind: Any) -> Any:
     if kind == "private":
         return private(normal_mean(), batch=400, **wide)
     if kind == "growing":
-        return barker.build(normal_mean(), None, match(1.0), N, batch=20, growth=30, noise_variance=1.0, **wide)
-    return full_barker.build(normal_mean(), None, match(2.0), N, **wide, test=kind)
+        return dpmcmc.minibatch(
+            normal_mean(), None, match(1.0), N, batch=20, growth=30, noise_variance=1.0, **wide
+        )
+    return dpmcmc.full_batch(normal_mean(), None, match(2.0), N, **wide, test=kind)
 
 
 @pytest.mark.parametrize("kind", ["barker", "metropolis", "growing", "private"])
@@ -178,7 +178,7 @@ def test_a_growing_batch_is_as_large_as_its_estimate_needs() -> None:
 
 
 def test_a_batch_of_all_records_is_exact() -> None:
-    algorithm = barker.build(
+    algorithm = dpmcmc.minibatch(
         normal_mean(), None, match(1.0), N, batch=N, growth=10, noise_variance=1.0, proposal_variance=0.04
     )
     state = algorithm.init(jax.random.key(0), RECORDS)
@@ -189,8 +189,8 @@ def test_a_batch_of_all_records_is_exact() -> None:
 def test_joined_batches_are_one_batch() -> None:
     values = jax.random.normal(jax.random.key(2), (70,)) + 3.0
     every, none = jnp.ones(70, bool), jnp.zeros(70, bool)
-    parts = [barker._estimate(values[a:b], none[a:b], every[a:b]) for a, b in ((0, 50), (50, 70))]
-    joined = barker._join(*parts)
+    parts = [dpmcmc._estimate(values[a:b], none[a:b], every[a:b]) for a, b in ((0, 50), (50, 70))]
+    joined = dpmcmc._join(*parts)
     np.testing.assert_allclose(joined.mean, values.mean(), rtol=1e-6)
     np.testing.assert_allclose(joined.variance, values.var(), rtol=1e-5)
 
@@ -280,6 +280,6 @@ def test_a_model_that_integrates_by_draws_is_refused() -> None:
 
 
 def test_a_chain_without_its_correction_says_so() -> None:
-    bare = barker.build(two_modes.build(), None, None, N, batch=10, proposal_variance=0.1)
+    bare = dpmcmc.minibatch(two_modes.build(), None, None, N, batch=10, proposal_variance=0.1)
     with pytest.raises(InputError, match="a chain needs the correction"):
         bare.step(jax.random.key(0), bare.init(jax.random.key(1), RECORDS), RECORDS)

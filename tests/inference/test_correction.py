@@ -9,9 +9,10 @@ import pytest
 from scipy import stats
 from scipy.special import expit
 
-from dpinfer.inference import correction, ridge
+from dpinfer.inference import correction
 from dpinfer.inference.correction import Correction
 from dpinfer.inference.names import LOGISTIC_VARIANCE, Fitting
+from pipeline.studies import decomposition
 
 X = np.linspace(-12, 12, 201)
 
@@ -81,17 +82,17 @@ def test_without_a_normal_part_the_mixture_is_logistic_itself() -> None:
 # Computed with n = 500 and the penalty that goes with it.
 @pytest.mark.parametrize(("variance", "sup_error"), [(1.0, 3.7e-4), (1.5, 0.0155), (1.75, 0.031), (2.0, 0.052)])
 def test_the_errors_of_ridge_regression_are_the_known_ones(variance: float, sup_error: float) -> None:
-    found = ridge.fit(variance, 250, 10 * (250 / 4000) ** 2)
+    found = decomposition.fit_ridge(variance, 250, 10 * (250 / 4000) ** 2)
     assert found.weights.min() >= 0
     assert found.weights.sum() == pytest.approx(1)
-    assert ridge.diagnostics(found, variance)["sup_error"] == pytest.approx(sup_error, rel=0.2)
+    assert decomposition.ridge_diagnostics(found, variance)["sup_error"] == pytest.approx(sup_error, rel=0.2)
 
 
 def test_the_total_variation_of_both_corrections_is_measured_alike() -> None:
     values = np.linspace(-10, 10, 2001)
     weights = np.exp(correction.log_density(fitted(2.0), values))
-    on_grid = ridge.Ridge(values, weights / weights.sum())
+    on_grid = decomposition.Ridge(values, weights / weights.sum())
     exact = correction.diagnostics(fitted(2.0), 2.0)
-    found = ridge.diagnostics(on_grid, 2.0)
+    found = decomposition.ridge_diagnostics(on_grid, 2.0)
     assert found["tvd"] == pytest.approx(exact["tvd"], rel=0.05)
     assert found["variance"] == pytest.approx(exact["variance"], rel=0.01)

@@ -14,7 +14,7 @@ from dpinfer.accounting.sound import pld
 from dpinfer.errors import InputError
 from dpinfer.inference.base import Algorithm
 from dpinfer.inference.free_energy import loss_of
-from dpinfer.inference.names import Own
+from dpinfer.inference.names import ClientOptions
 from dpinfer.inference.natural import exact_posterior, natural, prior_of, read
 from dpinfer.inference.run import run
 from dpinfer.mechanism.clients import together
@@ -22,10 +22,10 @@ from dpinfer.mechanism.exact import exact
 from dpinfer.models import linear, logistic
 from inference.shards import DATA, MODEL, mechanism_of, of_records, records, settings_of_records
 from pipeline import experiment
-from pipeline.settings.accounting import Claimed
+from pipeline.settings.base import Claimed
 from pipeline.settings.data import Abalone
 from pipeline.settings.model import Mixture
-from pipeline.settings.pvi import Own as Budgeted
+from pipeline.settings.pvi import Client as Budgeted
 from pipeline.stages import calibrate
 
 ALIKE = (20, 20, 20)
@@ -82,7 +82,8 @@ def test_a_huge_clip_and_hardly_any_noise_give_the_plain_algorithm() -> None:
 
 def test_a_client_that_never_fetches_fits_its_records_to_the_prior() -> None:
     whole: dict[str, Any] = {
-        "expected_batch": 20, "own": (Own(), Own(expected_batch=50), Own(expected_batch=30))
+        "expected_batch": 20,
+        "own": (ClientOptions(), ClientOptions(expected_batch=50), ClientOptions(expected_batch=30))
     }  # fmt: skip
     three = state_of(of_records(exact(), fetches=False, **whole))
     first = {key: value[:20] for key, value in records().items()}
@@ -92,7 +93,7 @@ def test_a_client_that_never_fetches_fits_its_records_to_the_prior() -> None:
     assert np.abs(fetching.factors[0] - three.factors[0]).max() > 0.1
 
 
-OWN = (Own(noise_factor=2.0), Own(expected_batch=25, clip=1.0), Own())
+OWN = (ClientOptions(noise_factor=2.0), ClientOptions(expected_batch=25, clip=1.0), ClientOptions())
 
 
 def test_every_client_is_booked_for_itself() -> None:
@@ -181,7 +182,7 @@ def test_full_batches_are_gaussian_releases() -> None:
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"own": (Own(),)}, "own has 1 entries, but there are 3 clients"),
+        ({"own": (ClientOptions(),)}, "own has 1 entries, but there are 3 clients"),
         ({"last_rounds": (1, 2)}, "last_rounds has 2 entries, but there are 3 clients"),
         ({"expected_batch": 40}, "expected_batch is 40, but should be from 1 to 20, the records of client 0"),
     ],

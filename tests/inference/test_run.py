@@ -14,8 +14,7 @@ import pytest
 from dpinfer.accounting.events import Nothing
 from dpinfer.errors import InputError
 from dpinfer.inference.base import Algorithm
-from dpinfer.inference.checkpoint import Checkpoint
-from dpinfer.inference.run import Plan, _advance, _chunk, keys_for, run, run_seeds
+from dpinfer.inference.run import Checkpoint, Chunk, _advance, _chunk, keys_for, run, run_seeds
 
 WALK = Algorithm(
     init=lambda key, records: jax.random.normal(key) + records["x"].sum(),
@@ -130,7 +129,7 @@ def test_four_devices_give_what_one_gives(tmp_path: Path) -> None:
 
 def test_memory_does_not_grow_with_the_number_of_steps() -> None:
     def needed(length: int) -> int:
-        plan = Plan(WALK, length, length, None, 1)
+        plan = Chunk(WALK, length, length, None, 1)
         program = jax.jit(partial(_advance, plan)).lower((KEY, jnp.zeros(())), RECORDS, jnp.asarray(0)).compile()
         needs: Any = program.memory_analysis()
         return int(needs.temp_size_in_bytes)

@@ -13,7 +13,7 @@ from dpinfer.errors import InputError
 from dpinfer.mechanism.base import Mechanism
 from dpinfer.mechanism.exact import clip_only, exact
 from dpinfer.mechanism.gaussian import gaussian
-from dpinfer.unsafe.unclipped import unclipped
+from dpinfer.unsafe.mechanisms import unclipped
 
 KEY = jax.random.key(0)
 Trees = dict[str, jax.Array]

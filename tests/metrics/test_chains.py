@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from dpinfer.errors import InputError
-from dpinfer.inference import running
+from dpinfer.inference import running_moments
 from dpinfer.models import two_modes
 from metrics.fits import fitted
 from pipeline.metrics import chains
 from pipeline.settings.cell import Descent
-from pipeline.settings.data import TwoModes as Data
-from pipeline.settings.two_modes import TwoModes
+from pipeline.settings.data import TwoModesData as Data
+from pipeline.settings.model import TwoModes
 
 MODEL = two_modes.build()
 THETA = jnp.array([[9.0, 9.0], [1.0, -1.0], [3.0, 1.0], [2.0, 3.0]])
@@ -23,9 +23,9 @@ COUNTED = np.asarray(THETA[1:])
 
 def trace() -> SimpleNamespace:
     """Every step is recorded; the first is the burn-in."""
-    recorded = [running.zero(THETA[0])]
+    recorded = [running_moments.zero(THETA[0])]
     for theta in THETA:
-        recorded.append(running.add(recorded[-1], theta, 1))
+        recorded.append(running_moments.add(recorded[-1], theta, 1))
     return SimpleNamespace(
         parameters=THETA, moments=jax.tree.map(lambda *leaves: jnp.stack(leaves), *recorded[1:])
     )

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from dpinfer.inference.natural import Gaussian, divergence
+from dpinfer.inference.natural import MeanField, divergence
 from dpinfer.models import linear
 from dpinfer.models.base import Quadratic
 from metrics.fits import fitted
@@ -25,12 +25,13 @@ def kl(mean: np.ndarray, variance: np.ndarray, other: np.ndarray, precision: np.
 def test_the_divergence_is_that_of_the_textbook() -> None:
     precision, mean = np.array([[3.0, 1.0], [1.0, 2.0]]), np.array([0.5, -1.0])
     found = divergence(
-        Gaussian(jnp.array([0.1, 0.2]), jnp.array([0.3, 0.7])), Quadratic(jnp.asarray(precision), precision @ mean)
+        MeanField(jnp.array([0.1, 0.2]), jnp.array([0.3, 0.7])),
+        Quadratic(jnp.asarray(precision), precision @ mean),
     )
     wanted = kl(np.array([0.1, 0.2]), np.array([0.3, 0.7]), mean, precision)
     assert float(found) == pytest.approx(wanted, rel=1e-5)
     diagonal = jnp.array([2.0, 4.0])
-    same = divergence(Gaussian(jnp.ones(2), 1 / diagonal), Quadratic(jnp.diag(diagonal), diagonal))
+    same = divergence(MeanField(jnp.ones(2), 1 / diagonal), Quadratic(jnp.diag(diagonal), diagonal))
     assert float(same) == pytest.approx(0.0, abs=1e-6)
 
 

@@ -7,8 +7,8 @@ import pytest
 from dpinfer.models import two_modes
 from dpinfer.models.base import Model, no_outcome
 from pipeline.datasets import generated
-from pipeline.metrics import quadrature
-from pipeline.settings.data import TwoModes as Data
+from pipeline.metrics import chains
+from pipeline.settings.data import TwoModesData as Data
 
 
 def test_a_gaussian_posterior_has_its_known_moments() -> None:
@@ -20,14 +20,14 @@ def test_a_gaussian_posterior_has_its_known_moments() -> None:
         predict=no_outcome,
     )
     x = np.random.default_rng(0).normal(0.5, 1.0, 5000)
-    found = quadrature.moments(model, {"x": jnp.asarray(x)}, 9.0)
+    found = chains.moments(model, {"x": jnp.asarray(x)}, 9.0)
     np.testing.assert_allclose(found["mean"], [0.9 * x.mean(), 1.0], atol=1e-3)
     np.testing.assert_allclose(found["variance"], [0.1, 0.5], rtol=2e-3)
 
 
 def test_the_two_modes_have_the_moments_that_were_computed_from_the_true_density() -> None:
     data = generated.two_modes(Data(), lambda name: (_ for _ in ()).throw(KeyError(name)))
-    found = quadrature.moments(two_modes.build(), {"x": jnp.asarray(data.train["x"])}, 100.0)
+    found = chains.moments(two_modes.build(), {"x": jnp.asarray(data.train["x"])}, 100.0)
     np.testing.assert_allclose(found["mean"], [0.490, 0.018], atol=0.005)
     np.testing.assert_allclose(found["variance"], [0.2008, 0.7197], rtol=0.01)
     assert float(found["positive"]) == pytest.approx(0.505, abs=0.01)

@@ -6,7 +6,7 @@ from typing import Any, get_args
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from pipeline.settings.data import Data, FiveClusters, LinearShards, Mnist, TwoModes
+from pipeline.settings.data import Data, FiveClusters, LinearShards, Mnist, TwoModesData
 
 ADAPTER: TypeAdapter[Data] = TypeAdapter(Data)
 SHARDS = {"name": "linear_shards", "clients": 2, "records_per_client": 5, "theta": [-1, 2], "noise_std": 1}
@@ -18,11 +18,11 @@ def parse(raw: dict[str, Any]) -> Data:
 
 def test_name_chooses_the_class() -> None:
     assert parse({"name": "mnist", "standin": True}) == Mnist(standin=True)
-    assert parse({"name": "two_modes", "records": 10}) == TwoModes(records=10)
+    assert parse({"name": "two_modes", "records": 10}) == TwoModesData(records=10)
 
 
 def test_defaults_are_the_papers() -> None:
-    assert parse({"name": "two_modes"}) == TwoModes(records=1_000_000, seed=123)
+    assert parse({"name": "two_modes"}) == TwoModesData(records=1_000_000, seed=123)
     assert parse({"name": "five_clusters"}) == FiveClusters(train_records=2000, test_records=100, seed=123)
 
 

@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 from ruamel.yaml import YAML
 
-from pipeline.settings.schema import schemas
+from pipeline.stages.schema import schemas
 
 ROOT = Path(__file__).parent.parent.parent
 FILES = {

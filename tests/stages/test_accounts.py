@@ -10,7 +10,7 @@ from dpinfer.accounting.ledger import BudgetExceededError, Ledger
 from dpinfer.accounting.sound import pld
 from dpinfer.errors import InputError
 from pipeline import accounts, experiment
-from pipeline.settings.accounting import Claimed
+from pipeline.settings.base import Claimed
 from pipeline.settings.cell import Dpsgd, Dpvi
 from pipeline.settings.data import Abalone
 from pipeline.settings.method import Method

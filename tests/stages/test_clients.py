@@ -14,7 +14,7 @@ from pipeline import accounts, experiment
 from pipeline.datasets import load
 from pipeline.datasets.base import save
 from pipeline.experiment import read_cell
-from pipeline.settings.pvi import Own, PviRecords
+from pipeline.settings.pvi import Client, PviRecords
 from pipeline.stages import fit
 
 
@@ -22,7 +22,11 @@ from pipeline.stages import fit
 def cell(tmp_path_factory: pytest.TempPathFactory) -> Cell:
     """A small run of three clients, two of which have budgets."""
     settings = settings_of_records(
-        num_steps=6, record_every=2, seeds=2, local_steps=20, own=(Own(budget=15.0), Own(budget=8.0), Own())
+        num_steps=6,
+        record_every=2,
+        seeds=2,
+        local_steps=20,
+        own=(Client(budget=15.0), Client(budget=8.0), Client()),
     )
     made = Cell(
         tmp_path_factory.mktemp("run"), "tried", dataclasses.asdict(settings), calibrated=True,

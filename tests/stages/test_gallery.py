@@ -11,11 +11,11 @@ import pytest
 from PIL import Image
 
 from pipeline.plan import Plan
-from pipeline.report.claims_by_figure import about, beside
 from pipeline.report.contents import gallery_folder
-from pipeline.report.gallery import page
+from pipeline.report.webpage import about, claims_by_figure
 from pipeline.scorecard.card import unexplained
 from pipeline.stages import gallery
+from pipeline.stages.gallery import page
 
 ROOT = Path(__file__).parents[2]
 SHOWN = ROOT / "docs/gallery"
@@ -36,11 +36,11 @@ CARD = pd.DataFrame(
 
 
 def test_claims_go_to_the_figure_that_they_name() -> None:
-    shown = beside(["p_fig1a", "p_fig1b"], CARD)
+    shown = claims_by_figure(["p_fig1a", "p_fig1b"], CARD)
     assert shown.figures["p_fig1a"].empty
     assert shown.figures["p_fig1b"]["id"].tolist() == ["p_fig1b_high", "p_claim"]
     assert shown.others["id"].tolist() == ["p_other"]
-    assert len(beside(["p_fig9"], CARD).figures["p_fig9"]) == 3
+    assert len(claims_by_figure(["p_fig9"], CARD).figures["p_fig9"]) == 3
 
 
 def test_a_claim_that_names_a_figure_is_about_it_whatever_it_is_computed_from() -> None:

@@ -14,7 +14,7 @@ from pipeline.plan import Plan
 from pipeline.report.contents import contents
 from pipeline.report.webpage import Page
 from pipeline.scorecard.score import score
-from pipeline.settings.doubt import Doubts
+from pipeline.settings.claim import Doubts
 from pipeline.settings.yaml import parse, read
 from pipeline.stages import report
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import expit
 
 from pipeline import registry
-from pipeline.settings.decomposition import Decomposition
+from pipeline.settings.study import Decomposition
 from pipeline.studies.decomposition import _error
 
 SMALL: dict[str, Any] = {"samples": 4000, "repeats": 3, "shown": 4000, "variance": 2.0}

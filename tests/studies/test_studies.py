@@ -8,7 +8,7 @@ import pytest
 from pipeline import registry
 from pipeline.settings.study import Curve, Dominance, Noise, Orders, Search, Span
 from pipeline.studies import Row
-from pipeline.studies.span import spread
+from pipeline.studies.epsilon import spread
 
 PYVACY: dict[str, Any] = {"sampling_rate": 0.005, "noise_multiplier": 1.1, "num_steps": 2500, "delta": 1e-5}
 

@@ -8,29 +8,29 @@ import pytest
 from pipeline import registry
 from pipeline.settings.model import Vae
 from pipeline.settings.study import TimeClients, TimeNetwork, TimeSampling, TimeSteps
-from pipeline.studies import stopwatch
+from pipeline.studies import timing
 
 
 def test_programs_run_in_turns_after_a_first_call_that_does_not_count() -> None:
     calls: list[str] = []
 
-    def program(name: str) -> stopwatch.Program:
+    def program(name: str) -> timing.Program:
         return lambda: calls.append(name) or jnp.zeros(())  # type: ignore[func-returns-value]
 
-    times = stopwatch.seconds({"a": program("a"), "b": program("b")}, rounds=3)
+    times = timing.seconds({"a": program("a"), "b": program("b")}, rounds=3)
     assert calls == ["a", "b"] * 4
     assert {name: values.shape for name, values in times.items()} == {"a": (3,), "b": (3,)}
 
 
 def test_times_are_those_that_passed() -> None:
-    times = stopwatch.seconds({"quick": lambda: time.sleep(0.001), "slow": lambda: time.sleep(0.05)}, rounds=3)
+    times = timing.seconds({"quick": lambda: time.sleep(0.001), "slow": lambda: time.sleep(0.05)}, rounds=3)
     assert (times["slow"] >= 0.05).all()
     assert (times["quick"] >= 0.001).all()
 
 
 def test_rows_hold_quartiles_and_the_median_of_ratios() -> None:
     times = {"base": np.array([1.0, 2.0, 4.0]), "other": np.array([2.0, 4.0, 4.0])}
-    rows = {(row["program"], row["metric"]): row["value"] for row in stopwatch.rows(times, "base", "seconds")}
+    rows = {(row["program"], row["metric"]): row["value"] for row in timing.summary(times, "base", "seconds")}
     assert rows["base", "seconds"] == 2.0
     assert rows["other", "seconds_low"] == 3.0
     assert rows["other", "ratio"] == 2.0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpinfer.accounting.events import NonPrivate
-from dpinfer.unsafe.aggregate import Form, aggregate
+from dpinfer.unsafe.mechanisms import Form, aggregate
 
 BATCH, CLIP, SIGMA = 16, 0.5, 1.1
 

@@ -13,7 +13,7 @@ rule account:
     benchmark:
         f"{PLAN.results}/benchmarks/account/{{experiment}}/{{shard}}.tsv"
     group:
-        lambda wildcards: cluster.group(PLAN, wildcards.experiment)
+        lambda wildcards: PLAN.group(wildcards.experiment)
     conda:
         ENVIRONMENT
     threads: 1

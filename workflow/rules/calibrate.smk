@@ -14,14 +14,14 @@ rule calibrate:
     benchmark:
         f"{PLAN.results}/benchmarks/calibrate/{{experiment}}/{{shard}}.tsv"
     group:
-        lambda wildcards: cluster.group(PLAN, wildcards.experiment)
+        lambda wildcards: PLAN.group(wildcards.experiment)
     conda:
         ENVIRONMENT
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
         runtime=60,
-        gpu=cluster.gpus(PLAN),
+        gpu=PLAN.gpus,
     params:
         tasks=lambda wildcards: str(PLAN.artifacts.tasks(wildcards.experiment)),
         digest=lambda wildcards: PLAN.tasks_digest("calibrate", wildcards.experiment, wildcards.shard),

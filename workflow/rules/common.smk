@@ -8,12 +8,11 @@ from pathlib import Path
 ROOT = Path(os.path.relpath(Path(workflow.current_basedir).parent.parent))
 sys.path.insert(0, str(ROOT.resolve() / "src"))
 
-from pipeline import cluster, recovery, lock
+from pipeline import recovery
 from dpinfer.errors import InputError
-from pipeline.names import any_of
-from pipeline.report.contents import contents, gallery_folder
-from pipeline.report.ending import ending
 from pipeline.plan import Plan
+from pipeline.report.contents import contents, ending, gallery_folder
+from pipeline.tasks import any_of
 
 try:
     PLAN = Plan(config, ROOT)
@@ -23,7 +22,7 @@ except InputError as error:
 # A dry run is known as such by Snakemake only when all is read.
 if workflow.is_main_process and not recovery.is_dry_run(sys.argv):
     # For as long as this process lives.
-    AT_WORK = lock.share()
+    AT_WORK = recovery.share()
     for sentence in recovery.recover(PLAN.artifacts):
         logger.warning(sentence)
 

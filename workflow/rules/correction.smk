@@ -15,7 +15,7 @@ rule correction:
     resources:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
         runtime=10,
-        gpu=cluster.gpus(PLAN),
+        gpu=PLAN.gpus,
     params:
         settings=lambda wildcards: PLAN.correction_job(wildcards.correction),
         code=PLAN.code("correction"),

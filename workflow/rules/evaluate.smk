@@ -24,7 +24,7 @@ rule evaluate:
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=60,
-        gpu=cluster.gpus(PLAN),
+        gpu=PLAN.gpus,
     params:
         tasks=lambda wildcards: str(PLAN.artifacts.tasks(wildcards.experiment)),
         digest=lambda wildcards: PLAN.tasks_digest("evaluate", wildcards.experiment, "1of1"),
@@ -53,7 +53,7 @@ rule study:
     resources:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
         runtime=60,
-        gpu=cluster.gpus(PLAN),
+        gpu=PLAN.gpus,
     params:
         jobs=lambda wildcards: PLAN.jobs(wildcards.experiment),
         code=lambda wildcards: PLAN.study_code(wildcards.experiment),

@@ -17,7 +17,7 @@ rule fit:
     benchmark:
         f"{PLAN.results}/benchmarks/fit/{{experiment}}/{{shard}}.tsv"
     group:
-        lambda wildcards: cluster.group(PLAN, wildcards.experiment)
+        lambda wildcards: PLAN.group(wildcards.experiment)
     conda:
         ENVIRONMENT
     # Two at a time: XLA uses every core, but importing, tracing and compiling, most of a small fit, take one. At smoke
@@ -27,7 +27,7 @@ rule fit:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
         # A job that ran out of time goes on with the first cell that is not there, from its checkpoint.
         runtime=240,
-        gpu=cluster.gpus(PLAN),
+        gpu=PLAN.gpus,
     params:
         tasks=lambda wildcards: str(PLAN.artifacts.tasks(wildcards.experiment)),
         digest=lambda wildcards: PLAN.tasks_digest("fit", wildcards.experiment, wildcards.shard),

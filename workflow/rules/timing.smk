@@ -18,7 +18,7 @@ rule timing:
     resources:
         mem_mb=lambda wildcards, attempt: 8000 * attempt,
         runtime=60,
-        gpu=cluster.gpus(PLAN),
+        gpu=PLAN.gpus,
     params:
         jobs=lambda wildcards: PLAN.jobs(wildcards.experiment),
         code=lambda wildcards: PLAN.study_code(wildcards.experiment),

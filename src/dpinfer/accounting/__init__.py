@@ -1,16 +1,18 @@
 """Privacy accounting: what mechanisms release (`events`), accountants, calibration and the ledger.
 
 Accountants stand in two rooms: `sound`, whose values are guarantees, and `published`, whose values are not.
-Importing this package imports no accountant; `accountant(name)` loads one when it is needed.
+Importing this package imports none of it; `accountant(name)` loads an accountant when it is needed.
 """
 
 from __future__ import annotations
 
 import importlib
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-from dpinfer.accounting.base import Accountant
 from dpinfer.errors import InputError
+
+if TYPE_CHECKING:
+    from dpinfer.accounting.base import Accountant
 
 ACCOUNTANTS = {
     "gaussian": "dpinfer.accounting.sound.gaussian",
@@ -30,4 +32,4 @@ def accountant(name: str) -> Accountant:
     """Return the accountant module of that name (see `base.Accountant` for its interface)."""
     if name not in ACCOUNTANTS:
         raise InputError(f"The accountant is {name!r}, but must be one of {', '.join(ACCOUNTANTS)}.")
-    return cast(Accountant, importlib.import_module(ACCOUNTANTS[name]))
+    return cast("Accountant", importlib.import_module(ACCOUNTANTS[name]))

@@ -6,6 +6,8 @@
 
 What is spent is a plan, such as so many steps of an optimiser, and it is spent before the first of them is taken:
 inside of `jax.jit` nobody can be stopped, so that a plan which has been paid for is the most that is run there.
+
+Each place of a plan that was paid for has one release: programs ask for theirs, also when they are compiled.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Claim:
+class StatedAccount:
     """An epsilon as a paper accounts it.
 
     It is `factor` times the accountant's value for the event as the paper sees it, which may differ from the
@@ -82,7 +82,7 @@ class Ledger:
     accountant: str = "pld"
     generator: str | None = None
     entries: tuple[Entry, ...] = ()
-    claims: tuple[Claim, ...] = ()
+    claims: tuple[StatedAccount, ...] = ()
 
     def __post_init__(self) -> None:
         check_relation(self.adjacency)
@@ -117,7 +117,7 @@ class Ledger:
         """Return the sum of the paper's claims, or None if there are none."""
         return math.fsum(claim.epsilon() for claim in self.claims) if self.claims else None
 
-    def spend(self, event: Event, what: str, *claims: Claim) -> Ledger:
+    def spend(self, event: Event, what: str, *claims: StatedAccount) -> Ledger:
         """Return the ledger with one more release, or raise `BudgetExceededError`."""
         grown = replace(self, entries=(*self.entries, Entry(event, what)), claims=(*self.claims, *claims))
         grown._check(what)
@@ -175,7 +175,7 @@ class Ledger:
         write_json(path, self.to_dict())
 
 
-def so_far(ledger: Ledger, event: Event, accountant: str = QUICK) -> str:
+def progress_note(ledger: Ledger, event: Event, accountant: str = QUICK) -> str:
     """Bound the epsilon of an event after what a ledger holds, for a progress bar: quick, and on the safe side.
 
     The ledger at the end of a run is tighter.
@@ -200,7 +200,9 @@ def ledger_from_dict(values: dict[str, Any]) -> Ledger:
             accountant=values["accountant"],
             generator=values["generator"],
             entries=tuple(Entry(from_dict(entry["event"]), entry["what"]) for entry in values["entries"]),
-            claims=tuple(Claim(**{**claim, "event": from_dict(claim["event"])}) for claim in values["claims"]),
+            claims=tuple(
+                StatedAccount(**{**claim, "event": from_dict(claim["event"])}) for claim in values["claims"]
+            ),
         )
     except (KeyError, TypeError) as error:
         raise InputError(f"The ledger cannot be read: {error}.") from error

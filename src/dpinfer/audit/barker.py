@@ -8,9 +8,8 @@ import numpy as np
 
 from dpinfer.accounting.sound import barker as accountant
 from dpinfer.audit.bound import Array
-from dpinfer.audit.case import Case, Pair, claimed, of_steps
-from dpinfer.audit.worst_records import MODEL
-from dpinfer.inference import barker, chain
+from dpinfer.audit.case import MODEL, Case, Pair, claimed, of_steps
+from dpinfer.inference import chain, dpmcmc
 from dpinfer.inference.base import Algorithm
 from dpinfer.inference.correction import Correction
 from dpinfer.models.base import Model
@@ -41,7 +40,7 @@ def acceptance() -> Case:
 
 
 def _algorithm(model: Model) -> Algorithm:
-    return barker.build(model, math.sqrt(BATCH), NOTHING, RECORDS, batch=BATCH, proposal_variance=1.0)
+    return dpmcmc.minibatch(model, math.sqrt(BATCH), NOTHING, RECORDS, batch=BATCH, proposal_variance=1.0)
 
 
 def _telling(*signs: float) -> Records:

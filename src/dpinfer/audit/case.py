@@ -1,4 +1,10 @@
-"""A case: one mechanism on one pair of neighbours, and what comes of auditing it."""
+"""A case: one mechanism on one pair of neighbours, and what comes of auditing it.
+
+Most have records that pull a weight as hard as clipping lets them: the worst neighbours of clipped sums.
+
+They are of a linear regression on one input. Inputs are small and outcomes large, so that the gradient of a
+record by the weight is its pull, wherever the weight has got to, and by anything else is next to nothing.
+"""
 
 from collections.abc import Callable
 from types import ModuleType
@@ -10,17 +16,45 @@ import numpy as np
 
 from dpinfer.accounting.base import accounted_as
 from dpinfer.accounting.events import Adjacency, Barker, Event, NonPrivate, Relation, tally
-from dpinfer.accounting.ledger import Claim, Ledger
-from dpinfer.audit.account import by_account
+from dpinfer.accounting.ledger import Ledger, StatedAccount
 from dpinfer.audit.bound import Array, Lower, Yardstick, by_delta, lower
-from dpinfer.audit.worst_records import DELTA
+from dpinfer.audit.profile import by_account
 from dpinfer.inference.base import Algorithm
 from dpinfer.inference.run import keys_for, run_seeds
+from dpinfer.models import linear
 from dpinfer.types import Key, Records
 
+CLIP = 2.0
+"""Not 1, so that a factor of the clip that is missing shows."""
+DELTA = 1e-3
+FAR = 1e6
+"""A pull that is far beyond the clip."""
+INPUT = 1e-3
+MODEL = linear.build(noise_std=1.0)
+LEARNING_RATE = 1e-3
 Pair = tuple[Records, Records]
 Scores = Callable[[Key, Pair], tuple[Array, Array]]
 """`(keys, pair) -> scores` on either data set: what runs let an adversary see, each as one number."""
+
+
+def pulling(*pulls: float) -> Records:
+    """Records whose gradients move the weight that far in a step of size 1; 0 is nobody."""
+    y = np.asarray(pulls) / INPUT
+    return {"x": jnp.asarray(np.where(y == 0, 0.0, INPUT)[:, None], jnp.float32), "y": jnp.asarray(y, jnp.float32)}
+
+
+def sampled_ratio(releases: Array, shift: float, rate: float, noise: float) -> Array:
+    """Log-likelihood ratio of releases that a record shifts when it is sampled, against those of nobody.
+
+    Args:
+        releases: (trials, steps) less what they are without that record.
+        shift: What the record adds.
+        rate: Probability that it is sampled.
+        noise: Standard deviation.
+    """
+    ratio = (releases * shift - shift**2 / 2) / noise**2
+    steps = ratio if rate == 1 else np.logaddexp(np.log1p(-rate), np.log(rate) + ratio)
+    return np.asarray(steps.sum(axis=1))
 
 
 class Seen(NamedTuple):
@@ -88,7 +122,7 @@ def audit(case: Case, key: Key, trials: int, confidence: float) -> Audited:
 
 
 def of_steps(
-    event: Event, adjacency: Adjacency, paper: Claim, neighbours: str, pair: Pair, scores: Scores
+    event: Event, adjacency: Adjacency, paper: StatedAccount, neighbours: str, pair: Pair, scores: Scores
 ) -> Case:
     """A case of steps of an algorithm, with the account of its paper.
 
@@ -108,10 +142,10 @@ def of_steps(
     return Case(neighbours, run)
 
 
-def claimed(accountant: ModuleType, event: Event, adjacency: Adjacency, **options: Any) -> Claim:
+def claimed(accountant: ModuleType, event: Event, adjacency: Adjacency, **options: Any) -> StatedAccount:
     """What a paper says that an event costs, by an accountant, one of the modules of `dpinfer.accounting`."""
     name = accountant.__name__.rpartition(".")[2]
-    return Claim(event, name, DELTA, adjacency, options=options)
+    return StatedAccount(event, name, DELTA, adjacency, options=options)
 
 
 def yardstick(event: Event, adjacency: Adjacency, delta: float) -> Yardstick:

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from functools import partial
 
-from dpinfer.audit import barker, clients, descent, svi_calls, table_calls, training_calls
-from dpinfer.audit.canaries import case
+from dpinfer.audit import barker, clients, descent, users
 from dpinfer.audit.case import Case
 from dpinfer.audit.names import Mechanism
+from dpinfer.audit.users import case
 
 STEPS = 8
 
@@ -28,11 +28,11 @@ CASES: dict[Mechanism, Callable[[], Case]] = {
     "percentile": clients.percentile,
     "mean_printed": partial(descent.of_mean, "printed"),
     "mean_code": partial(descent.of_mean, "code"),
-    "dpsvi_run": partial(case, svi_calls.run),
-    "dpsvi_update": partial(case, svi_calls.update),
-    "dpsvi_x64": partial(case, svi_calls.update_x64),
-    "training": partial(case, training_calls.whole),
-    "training_resume": partial(case, training_calls.resumed),
-    "own": partial(case, table_calls.seeded),
-    "own_release": partial(case, table_calls.released),
+    "dpsvi_run": partial(case, users.dpsvi_run),
+    "dpsvi_update": partial(case, users.dpsvi_update),
+    "dpsvi_x64": partial(case, users.dpsvi_update_x64),
+    "training": partial(case, users.training),
+    "training_resume": partial(case, users.training_resumed),
+    "own": partial(case, users.table_seeded),
+    "own_release": partial(case, users.table_released),
 }

@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 
 from dpinfer.accounting.events import Event
-from dpinfer.accounting.ledger import Claim
+from dpinfer.accounting.ledger import StatedAccount
 from dpinfer.accounting.sound import moments, pld
 from dpinfer.audit.bound import Array
-from dpinfer.audit.case import Case, by_steps, claimed, of_steps
-from dpinfer.audit.worst_records import CLIP, FAR, LEARNING_RATE, MODEL, pulling
+from dpinfer.audit.case import CLIP, FAR, LEARNING_RATE, MODEL, Case, by_steps, claimed, of_steps, pulling
 from dpinfer.inference import pvi_clients, pvi_records
 from dpinfer.inference.base import Algorithm
 from dpinfer.inference.names import ClipRule, NoiseAt
@@ -117,7 +116,7 @@ def _alone(clipping: ClipRule, count_noise: float = 0.05) -> Algorithm:
     )  # fmt: skip
 
 
-def _by_moments(event: Event) -> Claim:
+def _by_moments(event: Event) -> StatedAccount:
     """By the thesis' accountant."""
     return claimed(moments, event, "add-remove", max_lambda=32, direction="both")
 

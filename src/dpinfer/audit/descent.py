@@ -11,14 +11,24 @@ from dpinfer.accounting.events import Adjacency
 from dpinfer.accounting.sound import pld, rdp
 from dpinfer.audit import case
 from dpinfer.audit.bound import Array
-from dpinfer.audit.case import Case, Scores, by_steps, claimed
-from dpinfer.audit.worst_records import CLIP, FAR, LEARNING_RATE, MODEL, pulling, sampled_ratio
+from dpinfer.audit.case import (
+    CLIP,
+    FAR,
+    LEARNING_RATE,
+    MODEL,
+    Case,
+    Scores,
+    by_steps,
+    claimed,
+    pulling,
+    sampled_ratio,
+)
 from dpinfer.inference import dpsgd as sgd
 from dpinfer.inference import dpvi as vi
 from dpinfer.inference.base import Algorithm
 from dpinfer.mechanism.base import Mechanism
 from dpinfer.mechanism.gaussian import gaussian
-from dpinfer.unsafe.aggregate import Form, aggregate
+from dpinfer.unsafe.mechanisms import Form, aggregate
 
 Sampler = Literal["poisson", "subset"]
 RECORDS, BATCH = 16, 4

@@ -1,12 +1,12 @@
 """The command line: `dpinfer <verb> ...`, one small module here for each verb.
 
 A verb's module has `add_arguments(parser)` and `main(arguments)`, and prints its answer. `program` finds and runs
-it; `values`, `options` and `show` are what verbs share; `design` and `tradeoff` belong to `advise`.
+it; `values`, `options` and `show` are what verbs share; `tradeoff` is the picture of `advise`.
 """
 
 from collections.abc import Sequence
 
-from dpinfer.cli.program import Program, launch
+from dpinfer.cli.program import CommandLine, launch
 
 COMMANDS = {
     "epsilon": "bound the epsilon of a run",
@@ -26,7 +26,7 @@ ALIASES = {"own": "fit", "sigma": "noise"}
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command."""
     return launch(
-        Program(
+        CommandLine(
             "dpinfer", "Differentially private Bayesian inference: noise, accounts, audits and fits.", COMMANDS,
             "dpinfer.cli", ALIASES,
         ),

@@ -14,7 +14,7 @@ from dpinfer import machine
 from dpinfer.errors import InputError
 
 
-class Program(NamedTuple):
+class CommandLine(NamedTuple):
     """A command line of several verbs.
 
     Attributes:
@@ -32,7 +32,7 @@ class Program(NamedTuple):
     aliases: Mapping[str, str] = MappingProxyType({})
 
 
-def launch(program: Program, arguments: Sequence[str] | None = None) -> int:
+def launch(program: CommandLine, arguments: Sequence[str] | None = None) -> int:
     """Run one verb; wrong input, or a file that cannot be had, is one sentence and exit code 2."""
     chosen = _parser(program).parse_args(arguments)
     logging.basicConfig(format="%(message)s")
@@ -77,7 +77,7 @@ def _sentence(error: InputError | OSError, understood: argparse.Namespace) -> st
     return ": ".join(str(part) for part in (where, error.strerror or error) if part)
 
 
-def _parser(program: Program) -> argparse.ArgumentParser:
+def _parser(program: CommandLine) -> argparse.ArgumentParser:
     width = max(map(len, program.verbs))
     listing = "\n".join(f"  {verb:<{width}}  {purpose}" for verb, purpose in program.verbs.items())
     parser = argparse.ArgumentParser(

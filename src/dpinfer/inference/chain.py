@@ -1,4 +1,9 @@
-"""What chains that propose and test have in common: their state, and what is kept of it."""
+"""What chains that propose and test have in common: their moves, their state, and what is kept of it.
+
+Moves that a chain proposes. All are symmetric, so that the ratio of proposals drops out of the test.
+
+Whole-number parameters go one down, stay, or go one up; where that leaves their support, the prior says so.
+"""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -7,12 +12,78 @@ import jax
 import jax.numpy as jnp
 
 from dpinfer.errors import InputError
-from dpinfer.inference import correction, running
+from dpinfer.inference import correction, running_moments
 from dpinfer.inference.correction import Correction
-from dpinfer.inference.proposal import moved
-from dpinfer.inference.running import Moments
+from dpinfer.inference.names import ProposalName
+from dpinfer.inference.running_moments import RunningMoments
 from dpinfer.models.base import Model, nothing_local
+from dpinfer.tree import normal_like
 from dpinfer.types import Key, Records, Tree
+
+
+class Proposal(NamedTuple):
+    """How to move.
+
+    Attributes:
+        random: `(key, parameters) -> move`; of the parameters it uses shapes and types alone.
+        reach: Largest norm of a move of the parameters that are not whole numbers, infinite where there is none.
+    """
+
+    random: Callable[[Key, Tree], Tree]
+    reach: float
+
+
+def proposal_of(name: ProposalName, variance: float | None, radius: float | None) -> Proposal:
+    """A normal move of that variance, or one from the ball of that radius.
+
+    Raises:
+        InputError: Its size is not given.
+    """
+    size = radius if name == "ball" else variance
+    if size is None:
+        wanted = "proposal_radius" if name == "ball" else "proposal_variance"
+        raise InputError(f"{wanted} should be given for the proposal {name}")
+    if name == "ball":
+        return Proposal(_with_whole_numbers(lambda key, tree: _in_ball(key, tree, size)), size)
+    deviation = jnp.sqrt(size)
+
+    def gaussian(key: Key, tree: Tree) -> Tree:
+        return jax.tree.map(lambda unit: deviation * unit, normal_like(key, tree))
+
+    return Proposal(_with_whole_numbers(gaussian), float("inf"))
+
+
+def moved(parameters: Tree, move: Tree) -> Tree:
+    """Where a move leads."""
+    return jax.tree.map(jnp.add, parameters, move)
+
+
+def _in_ball(key: Key, tree: Tree, radius: float) -> Tree:
+    """A uniform draw from the ball around 0: a normal direction, and the size^(1/dimension) of a uniform one."""
+    key_direction, key_size = jax.random.split(key)
+    direction = normal_like(key_direction, tree)
+    dimension = sum(leaf.size for leaf in jax.tree.leaves(direction))
+    norm = jnp.sqrt(sum((leaf**2).sum() for leaf in jax.tree.leaves(direction)))
+    size = radius * jax.random.uniform(key_size) ** (1 / dimension)
+    return jax.tree.map(lambda leaf: leaf * (size / norm), direction)
+
+
+def _with_whole_numbers(move: Callable[[Key, Tree], Tree]) -> Callable[[Key, Tree], Tree]:
+    """Move whole numbers by -1, 0 or 1, and all others by `move`."""
+
+    def random(key: Key, parameters: Tree) -> Tree:
+        leaves, structure = jax.tree.flatten(parameters)
+        whole = [jnp.issubdtype(leaf.dtype, jnp.integer) for leaf in leaves]
+        key_others, *keys = jax.random.split(key, 1 + len(leaves))
+        others = [leaf for leaf, is_whole in zip(leaves, whole, strict=True) if not is_whole]
+        moves = iter(move(key_others, others)) if others else iter(())
+        drawn = [
+            jax.random.randint(own, leaf.shape, -1, 2, leaf.dtype) if is_whole else next(moves)
+            for own, leaf, is_whole in zip(keys, leaves, whole, strict=True)
+        ]
+        return jax.tree.unflatten(structure, drawn)
+
+    return random
 
 
 class Counts(NamedTuple):
@@ -28,8 +99,8 @@ class Counts(NamedTuple):
     """
 
     accepted: jax.Array
-    clipped: running.Sum
-    seen: running.Sum
+    clipped: running_moments.Sum
+    seen: running_moments.Sum
     largest_variance: jax.Array
 
 
@@ -37,7 +108,7 @@ class State(NamedTuple):
     """Where a chain is, and what it has seen on the way. Only `parameters` has a say in what follows."""
 
     parameters: Tree
-    moments: Moments
+    moments: RunningMoments
     counts: Counts
 
 
@@ -50,7 +121,7 @@ class Tested(NamedTuple):
     variance: jax.Array
 
 
-class Noise(NamedTuple):
+class TestNoise(NamedTuple):
     """What makes a test random: a standard normal number, and the rest of the logistic noise."""
 
     normal: jax.Array
@@ -64,20 +135,22 @@ def start(model: Model) -> Callable[[Key, Records], State]:
 
     def init(key: Key, records: Records) -> State:
         parameters = model.init(key, records)
-        none = running.Sum(jnp.zeros(()), jnp.zeros(()))
-        return State(parameters, running.zero(parameters), Counts(jnp.asarray(0), none, none, jnp.zeros(())))
+        none = running_moments.Sum(jnp.zeros(()), jnp.zeros(()))
+        return State(
+            parameters, running_moments.zero(parameters), Counts(jnp.asarray(0), none, none, jnp.zeros(()))
+        )
 
     return init
 
 
-def noise(key: Key) -> Noise:
+def noise(key: Key) -> TestNoise:
     """Draw the noise of one test."""
     key_normal, key_correction = jax.random.split(key)
-    return Noise(jax.random.normal(key_normal), correction.random(key_correction))
+    return TestNoise(jax.random.normal(key_normal), correction.random(key_correction))
 
 
 def is_accepted(
-    mean: jax.Array, variance: jax.Array, drawn: Noise, fitted: Correction | None, log_prior_ratio: jax.Array
+    mean: jax.Array, variance: jax.Array, drawn: TestNoise, fitted: Correction | None, log_prior_ratio: jax.Array
 ) -> jax.Array:
     """Barker's test: N(mean, variance) + V_cor + log prior ratio > 0.
 
@@ -108,11 +181,11 @@ def move_or_stay(state: State, move: Tree, tested: Tested, burn_in: int) -> Stat
     counts = state.counts
     return State(
         parameters,
-        running.add(state.moments, parameters, burn_in),
+        running_moments.add(state.moments, parameters, burn_in),
         Counts(
             counts.accepted + tested.accept,
-            running.plus(counts.clipped, tested.clipped.astype(jnp.float32)),
-            running.plus(counts.seen, tested.seen.astype(jnp.float32)),
+            running_moments.plus(counts.clipped, tested.clipped.astype(jnp.float32)),
+            running_moments.plus(counts.seen, tested.seen.astype(jnp.float32)),
             jnp.maximum(counts.largest_variance, tested.variance),
         ),
     )

@@ -29,7 +29,7 @@ LOGISTIC_VARIANCE = math.pi**2 / 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class Own:
+class ClientOptions:
     """What one client does otherwise than the others.
 
     Attributes:

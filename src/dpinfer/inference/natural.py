@@ -16,14 +16,14 @@ LEAST_SHARE = 0.1
 """Of the prior's precision: below that no posterior is read off, whatever noise has done to it."""
 
 
-class Gaussian(NamedTuple):
+class MeanField(NamedTuple):
     """Mean and variance of each coordinate, (D,) each."""
 
     mean: jax.Array
     variance: jax.Array
 
 
-def natural(gaussian: Gaussian) -> jax.Array:
+def natural(gaussian: MeanField) -> jax.Array:
     """The natural parameters of a Gaussian."""
     return jnp.stack([gaussian.mean / gaussian.variance, 1 / gaussian.variance])
 
@@ -34,13 +34,13 @@ def prior_of(model: Model, dimension: int) -> jax.Array:
     return jnp.stack([jax.grad(model.log_prior)(origin), -jnp.diag(jax.hessian(model.log_prior)(origin))])
 
 
-def read(parameters: jax.Array, prior: jax.Array) -> Gaussian:
+def read(parameters: jax.Array, prior: jax.Array) -> MeanField:
     """The Gaussian of natural parameters, whose precision noise may have made too small to be one.
 
     Keeping the precision at a share of the prior's is post-processing: it looks at public values alone.
     """
     variance = 1 / jnp.maximum(parameters[1], LEAST_SHARE * prior[1])
-    return Gaussian(parameters[0] * variance, variance)
+    return MeanField(parameters[0] * variance, variance)
 
 
 def expected(likelihood: Quadratic, mean: jax.Array, variance: jax.Array) -> jax.Array:
@@ -70,7 +70,7 @@ def _pairwise(terms: jax.Array) -> jax.Array:
     return terms[0]
 
 
-def divergence(gaussian: Gaussian, posterior: Quadratic) -> jax.Array:
+def divergence(gaussian: MeanField, posterior: Quadratic) -> jax.Array:
     """KL(gaussian || posterior), the latter with a full precision matrix."""
     off = gaussian.mean - jnp.linalg.solve(posterior.curvature, posterior.shift)
     trace = jnp.diag(posterior.curvature) @ gaussian.variance

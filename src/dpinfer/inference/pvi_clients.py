@@ -25,7 +25,7 @@ import jax.numpy as jnp
 
 from dpinfer.accounting.events import Event, Gaussian, Repeat
 from dpinfer.inference import federation
-from dpinfer.inference import optimum as optima
+from dpinfer.inference import free_energy as optima
 from dpinfer.inference.base import Algorithm
 from dpinfer.inference.federation import State, Turns
 from dpinfer.inference.names import NoiseAt, Optimum, Schedule
@@ -93,7 +93,7 @@ def build(
     reporting = federation.reporters(federation.turns(taking, clients, num_steps))
     reports = reporting.shape[1]
     has_records = jnp.asarray(sizes) > 0
-    local = optima.build(model, sizes, optimum=optimum, local_steps=local_steps, learning_rate=learning_rate)
+    local = optima.optimum_of(model, sizes, optimum=optimum, local_steps=local_steps, learning_rate=learning_rate)
     release = mechanism.event
     given = federation.noise_of(release)
     # Without privacy: no bound, no noise.

@@ -17,7 +17,7 @@ from dpinfer.inference import federation
 from dpinfer.inference.base import Algorithm
 from dpinfer.inference.federation import State, Turns
 from dpinfer.inference.free_energy import gaussian_of, guide_of, loss_of, units
-from dpinfer.inference.names import ClipRule, OptimiserName, Own, Schedule
+from dpinfer.inference.names import ClientOptions, ClipRule, OptimiserName, Schedule
 from dpinfer.inference.natural import natural, prior_of, read
 from dpinfer.inference.optimisers import OPTIMISERS
 from dpinfer.mechanism.base import Mechanism
@@ -62,7 +62,7 @@ def build(
     clip_rate: float = 0.2,
     count_noise: float = 0.05,
     fetches: bool = True,
-    own: tuple[Own, ...] = (),
+    own: tuple[ClientOptions, ...] = (),
     last_rounds: tuple[int, ...] = (),
     schedule: Schedule = "synchronous",
     delay: float = 1.0,
@@ -100,7 +100,7 @@ def build(
     for name, given in (("own", own), ("last_rounds", last_rounds)):
         if given and len(given) != clients:
             raise InputError(f"{name} has {len(given)} entries, but there are {clients} clients")
-    owns = own or (Own(),) * clients
+    owns = own or (ClientOptions(),) * clients
     expected = tuple(one.expected_batch or expected_batch for one in owns)
     batching = shard_sampler(sampler, sizes, expected, num_steps * steps)
     adaptive = Adaptive(clipping, quantile, clip_rate, count_noise)
@@ -166,7 +166,7 @@ def build(
 
 def _mechanism(
     mechanism: Mechanism,
-    owns: tuple[Own, ...],
+    owns: tuple[ClientOptions, ...],
     clips: tuple[float, ...],
     batches: tuple[int, ...],
     adaptive: Adaptive,

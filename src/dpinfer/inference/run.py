@@ -2,11 +2,15 @@
 
 The start has the key `fold_in(key, 0)` and step t has `fold_in(key, t)`, t from 1: no key is used twice, and a run
 that goes on from a checkpoint equals an uninterrupted one bit for bit, however it is cut into chunks.
+
+Checkpoints are states written now and then, from which a killed run goes on.
 """
 
 import math
+import time
 from collections.abc import Callable
 from functools import cache, partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
@@ -15,9 +19,9 @@ import numpy as np
 from tqdm import tqdm
 
 from dpinfer.accounting.events import Compose
+from dpinfer.atomic import replacing
 from dpinfer.errors import InputError
 from dpinfer.inference.base import Algorithm, Spender
-from dpinfer.inference.checkpoint import Checkpoint
 from dpinfer.inference.compiled import over_seeds, spread
 from dpinfer.types import Key, Records
 
@@ -29,6 +33,58 @@ CHUNKS = 50
 
 Record = Callable[[Any, Any], Any]
 Note = Callable[[int], str]
+
+
+class Kept(NamedTuple):
+    """What a checkpoint holds."""
+
+    done: int
+    states: Any
+    traces: list[list[np.ndarray]]
+
+
+class Checkpoint:
+    """A file with the state of a run.
+
+    Args:
+        path: The .npz to write, under a temporary name first.
+        identity: What must be equal for a run to go on from it, such as settings and code; a file of another
+            identity is as good as none.
+        seconds: Least time between two writes.
+    """
+
+    def __init__(self, path: Path, identity: str, seconds: float = 30.0) -> None:
+        self.path = path
+        self.identity = identity
+        self.seconds = seconds
+        self._written = time.monotonic()
+
+    def write(self, done: int, states: Any, traces: list[list[np.ndarray]]) -> None:
+        """Keep the state after `done` steps, unless the last write was a moment ago."""
+        if time.monotonic() - self._written < self.seconds:
+            return
+        trace = [np.concatenate(parts, axis=1) for parts in zip(*traces, strict=True)]
+        named = {f"state{i}": np.asarray(leaf) for i, leaf in enumerate(jax.tree.leaves(states))}
+        named |= {f"trace{i}": leaf for i, leaf in enumerate(trace)}
+        with replacing(self.path) as temporary:
+            np.savez(temporary, allow_pickle=False, done=done, identity=self.identity, **named)
+        self._written = time.monotonic()
+
+    def read(self, like: Any) -> Kept | None:
+        """Return what was kept, in the shape of the states `like`, or None if there is nothing to go on from."""
+        if not self.path.is_file():
+            return None
+        with np.load(self.path, allow_pickle=False) as stored:
+            if str(stored["identity"]) != self.identity:
+                return None
+            states = [stored[f"state{i}"] for i in range(len(jax.tree.leaves(like)))]
+            recorded = sum(name.startswith("trace") for name in stored.files)
+            trace = [stored[f"trace{i}"] for i in range(recorded)]
+            return Kept(int(stored["done"]), jax.tree.unflatten(jax.tree.structure(like), states), [trace])
+
+    def remove(self) -> None:
+        """Forget the run: it has ended."""
+        self.path.unlink(missing_ok=True)
 
 
 class Run(NamedTuple):
@@ -150,7 +206,7 @@ def start(
 
     @cache
     def program(length: int) -> Callable[..., tuple[Any, Any]]:
-        plan = Plan(algorithm, length, record_every or length, record, keys.shape[0] // mesh.size)
+        plan = Chunk(algorithm, length, record_every or length, record, keys.shape[0] // mesh.size)
         return over_seeds(mesh, partial(_advance, plan), (keys, states), records, jnp.asarray(0))
 
     def advance(states: Any, done: int, length: int) -> tuple[Any, Any]:
@@ -159,7 +215,7 @@ def start(
     return Started(states, advance)
 
 
-class Plan(NamedTuple):
+class Chunk(NamedTuple):
     """What one compiled call does: `length` steps of an algorithm, recording after every `segment` of them.
 
     A device does so for `seeds` repetitions side by side.
@@ -172,7 +228,7 @@ class Plan(NamedTuple):
     seeds: int
 
 
-def _advance(plan: Plan, key_state: tuple[Key, Any], records: Records, done: jax.Array) -> tuple[Any, Any]:
+def _advance(plan: Chunk, key_state: tuple[Key, Any], records: Records, done: jax.Array) -> tuple[Any, Any]:
     """Go on from step `done`, for one seed."""
     key, state = key_state
     algorithm = plan.algorithm

@@ -6,7 +6,7 @@ from functools import cache
 
 from dpinfer.accounting.budget import Budget
 from dpinfer.accounting.events import Event, PoissonGaussian, SubsetGaussian
-from dpinfer.accounting.ledger import so_far
+from dpinfer.accounting.ledger import progress_note
 from dpinfer.errors import InputError
 from dpinfer.inference.base import Algorithm
 from dpinfer.inference.run import Note
@@ -97,7 +97,7 @@ def cost_note(budget: Budget | None, algorithm: Algorithm, taken: int, most: int
 
     @cache
     def bound(count: int) -> str:
-        return so_far(empty, algorithm.event(count), empty.accountant)
+        return progress_note(empty, algorithm.event(count), empty.accountant)
 
     return lambda done: bound(min(most, part * math.ceil((taken + done) / part)))
 

@@ -26,7 +26,7 @@ from dpinfer.random.keys import stream
 from dpinfer.random.threefry import generator
 from dpinfer.svi import DPSVI
 from dpinfer.svi.mechanism_and_sampler import sampler_of
-from dpinfer.table.program import COUNT, Program, Records, bind
+from dpinfer.table.program import COUNT, ModelFile, Records, bind
 from dpinfer.types import Key
 
 KNOWN_SUPPORTS = (
@@ -82,7 +82,7 @@ class Request:
         return is_system_key(self.key)
 
 
-class Planned(NamedTuple):
+class PlannedFit(NamedTuple):
     """A calibrated fit that has not begun.
 
     Attributes:
@@ -102,7 +102,7 @@ class Planned(NamedTuple):
         return self.svi.expected_batch
 
 
-class Fitted(NamedTuple):
+class FittedTable(NamedTuple):
     """The end of a fit; of it, parameters and draws are private.
 
     Attributes:
@@ -116,7 +116,7 @@ class Fitted(NamedTuple):
     diagnostics: dict[str, float]
 
 
-def plan(program: Program, records: Records, request: Request, budget: Budget) -> Planned:
+def plan(program: ModelFile, records: Records, request: Request, budget: Budget) -> PlannedFit:
     """Find the noise, and see that the budget of the table allows what the fit will cost."""
     size = request.num_records or len(records.values[0])
     batch = min(request.expected_batch, size)
@@ -134,7 +134,7 @@ def plan(program: Program, records: Records, request: Request, budget: Budget) -
         adjacency=request.relation, delta=request.delta, budget=request.epsilon, generator=drawn_by
     ).spend(event, "private posterior")
     budget.ledger.spend(event, "this fit")
-    return Planned(svi, ledger, size)
+    return PlannedFit(svi, ledger, size)
 
 
 def _refuse_impossible(model: Callable[..., Any], records: Records) -> None:
@@ -155,7 +155,7 @@ def _refuse_impossible(model: Callable[..., Any], records: Records) -> None:
             )
 
 
-def fit(planned: Planned, records: Records, request: Request) -> Fitted:
+def fit(planned: PlannedFit, records: Records, request: Request) -> FittedTable:
     """Run the inference and draw from the posterior."""
     svi = planned.svi
     result = svi.run(stream(request.key, "run"), request.num_steps, *records.values)
@@ -166,10 +166,10 @@ def fit(planned: Planned, records: Records, request: Request) -> Fitted:
     draws = predictive(jax_key(stream(request.key, "draws")), *nobody)
     # A guide's own auxiliary site, which holds all others in one vector.
     kept = {name: np.asarray(value) for name, value in draws.items() if not name.startswith("_auto")}
-    return Fitted(result, kept, _diagnosed(planned, records, result, request))
+    return FittedTable(result, kept, _diagnosed(planned, records, result, request))
 
 
-def check(program: Program, records: Records, fitted: Fitted, key: jax.Array) -> list[dict[str, Any]]:
+def check(program: ModelFile, records: Records, fitted: FittedTable, key: jax.Array) -> list[dict[str, Any]]:
     """Means and spreads of the outcomes in the records, and of those that the posterior predicts for them.
 
     For your own eyes: what is said of the records here is not private.
@@ -190,7 +190,9 @@ def check(program: Program, records: Records, fitted: Fitted, key: jax.Array) ->
     return rows
 
 
-def twin(program: Program, records: Records, fitted: Fitted, key: jax.Array, size: int) -> dict[str, np.ndarray]:
+def twin(
+    program: ModelFile, records: Records, fitted: FittedTable, key: jax.Array, size: int
+) -> dict[str, np.ndarray]:
     """A table of `size` records, drawn from the posterior predictive: it costs nothing more.
 
     Only models of all columns have one, whose parameters may all be left out.
@@ -214,9 +216,9 @@ def refuse_without_twin(records: Records) -> None:
 
 
 def _predicted(
-    program: Program,
+    program: ModelFile,
     records: Records,
-    fitted: Fitted,
+    fitted: FittedTable,
     key: jax.Array,
     keep: tuple[str, ...],
     size: int | None = None,
@@ -233,7 +235,7 @@ def _predicted(
         return dict(predictive(jax_key(key), **inputs, **count))
 
 
-def _diagnosed(planned: Planned, records: Records, result: SVIRunResult, request: Request) -> dict[str, float]:
+def _diagnosed(planned: PlannedFit, records: Records, result: SVIRunResult, request: Request) -> dict[str, float]:
     """How much is clipped, and how the clipped gradient of a batch compares with its noise, at the end."""
     looked_at = min(LOOKED_AT, len(records.values[0]))
     key = stream(request.key, "diagnostics")

@@ -18,7 +18,7 @@ COUNT = "records"
 """A parameter of this name is given the number of records that are to be drawn, where a model draws them all."""
 
 
-class Program(NamedTuple):
+class ModelFile(NamedTuple):
     """What the file defines.
 
     Attributes:
@@ -48,7 +48,7 @@ class Records(NamedTuple):
     counted: bool
 
 
-def load(path: Path) -> Program:
+def load(path: Path) -> ModelFile:
     """Run the file and take from it what it defines."""
     if not path.is_file():
         raise InputError(f"{path}: there is no such file")
@@ -66,10 +66,10 @@ def load(path: Path) -> Program:
     levels = getattr(module, "LEVELS", {})
     if not isinstance(levels, dict):
         raise InputError(f"{path}: LEVELS is a {type(levels).__name__}, but should be a dictionary")
-    return Program(model, getattr(module, "guide", None), levels)
+    return ModelFile(model, getattr(module, "guide", None), levels)
 
 
-def records_of(program: Program, table: Table) -> Records:
+def records_of(program: ModelFile, table: Table) -> Records:
     """Match the model's parameters with the columns of a table by their names."""
     parameters = inspect.signature(program.model).parameters
     arrays = {name: table.column(name) for name in parameters if name in table.names}
@@ -96,18 +96,18 @@ def records_of(program: Program, table: Table) -> Records:
     )
 
 
-class Bound(NamedTuple):
+class BoundProgram(NamedTuple):
     """Model and guide as functions of the records by position."""
 
     model: Callable[..., Any]
     guide: Callable[..., Any]
 
 
-def bind(program: Program, records: Records) -> Bound:
+def bind(program: ModelFile, records: Records) -> BoundProgram:
     """Call both by the names of the records; without a guide the model gets NumPyro's `AutoNormal`."""
 
     def by_position(function: Callable[..., Any]) -> Callable[..., Any]:
         return lambda *values: function(**dict(zip(records.names, values, strict=True)))
 
     model = by_position(program.model)
-    return Bound(model, AutoNormal(model) if program.guide is None else by_position(program.guide))
+    return BoundProgram(model, AutoNormal(model) if program.guide is None else by_position(program.guide))

@@ -1,4 +1,7 @@
-"""One call of `dpinfer fit`: from the user's files to a folder of results, with what is told on the way."""
+"""One call of `dpinfer fit`: from the user's files to a folder of results, with what is told on the way.
+
+What a fit leaves in its folder: what is private beside what is for the owner's eyes alone.
+"""
 
 import argparse
 import inspect
@@ -7,19 +10,75 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import jax
+import numpy as np
+import pandas as pd
 from platformdirs import user_state_path
 
 from dpinfer.accounting.budget import Budget
+from dpinfer.accounting.ledger import Ledger
+from dpinfer.atomic import replacing, write_json
 from dpinfer.errors import InputError
 from dpinfer.random.chacha import system_key
 from dpinfer.random.keys import stream
-from dpinfer.table import posterior, write
+from dpinfer.table import posterior
 from dpinfer.table.csv_table import Table, read_table
-from dpinfer.table.posterior import Planned, Request
+from dpinfer.table.posterior import FittedTable, PlannedFit, Request
 from dpinfer.table.program import Records, load, records_of
 from dpinfer.types import Key
+
+LEDGER = "ledger.json"
+UNPROTECTED = "unprotected"
+"""The folder of what no epsilon covers."""
+
+
+def write_posterior(folder: Path, fitted: FittedTable, ledger: Ledger) -> None:
+    """Write draws, parameters, a summary and the ledger: all of it may be released."""
+    with replacing(folder / "posterior.npz") as temporary:
+        # A leading axis for the one chain, as ArviZ expects it: az.from_dict(dict(np.load(...))).
+        np.savez(temporary, allow_pickle=False, **{name: value[None] for name, value in fitted.draws.items()})
+    _table(folder / "parameters.csv", list(_entries(fitted.result.params)))
+    _table(folder / "summary.csv", list(_summary(fitted.draws)))
+    ledger.write(folder / LEDGER)
+
+
+def write_twin(folder: Path, columns: dict[str, np.ndarray]) -> None:
+    """Write a synthetic table, which may be released as well."""
+    rows = zip(*(value.tolist() for value in columns.values()), strict=True)
+    _table(folder / "synthetic.csv", [dict(zip(columns, row, strict=True)) for row in rows])
+
+
+def write_unprotected(folder: Path, fitted: FittedTable, check: list[dict[str, Any]]) -> None:
+    """Write what looks at the records without noise."""
+    own = folder / UNPROTECTED
+    write_json(own / "diagnostics.json", fitted.diagnostics)
+    losses = np.asarray(fitted.result.losses)
+    _table(own / "loss.csv", [{"step": step, "loss": loss} for step, loss in enumerate(losses.tolist(), start=1)])
+    _table(own / "predictive_check.csv", check)
+
+
+def _entries(parameters: dict[str, jax.Array]) -> Iterator[dict[str, Any]]:
+    for name, value in parameters.items():
+        for index, entry in np.ndenumerate(np.asarray(value)):
+            yield {"parameter": name, "index": " ".join(map(str, index)), "value": float(entry)}
+
+
+def _summary(draws: dict[str, np.ndarray]) -> Iterator[dict[str, Any]]:
+    for name, value in draws.items():
+        for index in np.ndindex(value.shape[1:]):
+            own = value[(slice(None), *index)].astype(np.float64)
+            low, high = np.quantile(own, (0.05, 0.95))
+            yield {
+                "site": name, "index": " ".join(map(str, index)), "mean": own.mean(), "sd": own.std(),
+                "low": low, "high": high,
+            }  # fmt: skip
+
+
+def _table(path: Path, rows: list[dict[str, Any]]) -> None:
+    with replacing(path) as temporary:
+        pd.DataFrame(rows).to_csv(temporary, index=False)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -45,16 +104,16 @@ def run(arguments: argparse.Namespace) -> None:
     # Once more: another fit may have ended meanwhile.
     _refuse_second_release(arguments.output)
     arguments.output.mkdir(parents=True, exist_ok=True)
-    write.posterior(arguments.output, fitted, planned.ledger)
-    write.unprotected(arguments.output, fitted, found)
+    write_posterior(arguments.output, fitted, planned.ledger)
+    write_unprotected(arguments.output, fitted, found)
     if drawn is not None:
-        write.twin(arguments.output, drawn)
+        write_twin(arguments.output, drawn)
     print(_ended(arguments.output, request))
 
 
 def _refuse_second_release(folder: Path) -> None:
     """Stop where a ledger would be overwritten, which is the proof of what an earlier release cost."""
-    if (folder / write.LEDGER).exists():
+    if (folder / LEDGER).exists():
         raise InputError(f"{folder} holds a release, whose ledger would be lost: choose another --output")
 
 
@@ -106,7 +165,7 @@ def _key(seed: int | None) -> Key:
     return system_key() if seed is None else jax.random.key(seed)
 
 
-def _told(planned: Planned, records: Records, request: Request, budget: Budget) -> str:
+def _told(planned: PlannedFit, records: Records, request: Request, budget: Budget) -> str:
     size = len(records.values[0])
     inputs = [name for name in records.names if name not in records.outcomes]
     bound = planned.ledger.sound()
@@ -130,8 +189,8 @@ def _told(planned: Planned, records: Records, request: Request, budget: Budget) 
 
 
 def _ended(folder: Path, request: Request) -> str:
-    eyes = f"{folder / write.UNPROTECTED}: for your own eyes; no epsilon covers it"
+    eyes = f"{folder / UNPROTECTED}: for your own eyes; no epsilon covers it"
     if request.is_release:
-        told = f"{folder}: posterior.npz, parameters.csv, summary.csv and {write.LEDGER} may be released"
+        told = f"{folder}: posterior.npz, parameters.csv, summary.csv and {LEDGER} may be released"
         return f"{told}\n{eyes}"
     return f"{eyes}\na seed was given: whoever knows it can take the noise off again, so release nothing of this"

@@ -55,7 +55,7 @@ class Source:
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class Entry:
+class CatalogueEntry:
     """One data set: its files with their sha256, its licence, and its sources in the order to try them."""
 
     licence: str
@@ -64,20 +64,20 @@ class Entry:
     sources: tuple[Source, ...]
 
     @model_validator(mode="after")
-    def _every_file_has_a_place(self) -> "Entry":
+    def _every_file_has_a_place(self) -> "CatalogueEntry":
         for source in self.sources:
             if isinstance(source.member, dict) and set(source.member) != set(self.files):
                 raise ValueError(f"the member table of {source} should list exactly {', '.join(self.files)}")
         return self
 
 
-def read(path: Path) -> dict[str, Entry]:
+def read(path: Path) -> dict[str, CatalogueEntry]:
     """Read the catalogue of data sets.
 
     Raises:
         InputError: the file is missing, is no YAML, or has an unknown key or a malformed value.
     """
-    return {name: yaml.parse(Entry, raw, f"{path}: {name}") for name, raw in yaml.read(path).items()}
+    return {name: yaml.parse(CatalogueEntry, raw, f"{path}: {name}") for name, raw in yaml.read(path).items()}
 
 
 class UndecodableError(Exception):

@@ -14,7 +14,7 @@ from dpinfer.atomic import replacing
 from dpinfer.errors import InputError
 from pipeline.datasets import catalogue
 from pipeline.datasets.base import Fetched
-from pipeline.datasets.catalogue import Entry, Source, UndecodableError, decode
+from pipeline.datasets.catalogue import CatalogueEntry, Source, UndecodableError, decode
 from pipeline.datasets.registries import UnavailableError, obtain
 
 DATA_VARIABLE, OFFLINE_VARIABLE = "DPINFER_DATA", "DPINFER_OFFLINE"
@@ -86,7 +86,7 @@ class Fetcher:
             facts={"files": origins, "licence": entry.licence, "reference": entry.reference},
         )
 
-    def _on_disk(self, name: str, entry: Entry, tried: list[str]) -> dict[str, Found]:
+    def _on_disk(self, name: str, entry: CatalogueEntry, tried: list[str]) -> dict[str, Found]:
         found = {}
         for file, sha256 in entry.files.items():
             own = self.data_dir / name / file if self.data_dir else None

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from pipeline.datasets.base import Arrays, Dataset, Files, Loader
-from pipeline.settings.data import BooleanLogistic, FiveClusters, Hierarchical, LinearShards, TwoModes
+from pipeline.settings.data import BooleanLogistic, FiveClusters, HierarchicalData, LinearShards, TwoModesData
 
 INPUTS, GROUPS, GROUP_FEATURES = 5, 3, 3
 """Of the hierarchical records."""
@@ -15,7 +15,7 @@ MODE_MEANS = (0.0, 1.0)
 MODE_VARIANCE = 2.0
 
 
-def hierarchical(settings: Hierarchical, files: Files) -> Dataset:
+def hierarchical(settings: HierarchicalData, files: Files) -> Dataset:
     """Logistic regression whose weights differ by group and depend linearly on the group's features.
 
     2N records are drawn from one truth; the first N are train, the last N test.
@@ -67,7 +67,7 @@ def five_clusters(settings: FiveClusters, files: Files) -> Dataset:
     )
 
 
-def two_modes(settings: TwoModes, files: Files) -> Dataset:
+def two_modes(settings: TwoModesData, files: Files) -> Dataset:
     """Scalars from two overlapping Gaussians, drawn as in the code of Heikkilä et al. (2019).
 
     x ~ N(0, 2) or N(1, 2) (variances) with equal odds.

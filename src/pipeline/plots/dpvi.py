@@ -9,8 +9,7 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from pipeline.plots.curves import mean_curves, mean_line
-from pipeline.plots.epsilon import log_epsilon
+from pipeline.plots.curves import log_epsilon, mean_curves, mean_line
 from pipeline.plots.style import COLUMN_WIDTH, PUBLISHED, legend_above
 
 ABALONE_RATES = {f"q{1e4 * rate:04.0f}": f"$q = {rate:g}$" for rate in (0.01, 0.0325, 0.055, 0.0775, 0.1)}

@@ -1,11 +1,12 @@
-"""The contents of the report: papers with their titles, experiments and figures, each figure with its caption."""
+"""The contents of the report, papers with their experiments and figures; and what the end of a run says."""
 
 import ast
+from pathlib import Path
 from typing import Any
 
 from dpinfer.atomic import to_json
 from pipeline.plan import Plan
-from pipeline.settings.chosen import Planned
+from pipeline.settings.project import PlannedExperiment
 
 OURS = "dpinfer"
 """Comes after the papers of others."""
@@ -29,7 +30,7 @@ def _paper(plan: Plan, paper: str) -> dict[str, Any]:
     return {"name": paper, "title": title, "experiments": [_experiment(plan, planned) for planned in own]}
 
 
-def _experiment(plan: Plan, planned: Planned) -> dict[str, Any]:
+def _experiment(plan: Plan, planned: PlannedExperiment) -> dict[str, Any]:
     settings = planned.settings
     figures = [{"name": figure, "caption": _caption(plan, figure)} for figure in settings.figures]
     return {"name": planned.name, "title": settings.title, "where": settings.where, "figures": figures}
@@ -38,3 +39,23 @@ def _experiment(plan: Plan, planned: Planned) -> dict[str, Any]:
 def _caption(plan: Plan, figure: str) -> str:
     """What the script says of itself."""
     return ast.get_docstring(ast.parse(plan.script(figure).read_text(encoding="utf-8"))) or figure
+
+
+def ending(results: str) -> str:
+    """The last lines of a run; claims are counted if there is a scorecard.
+
+    Args:
+        results: The folder of the results.
+    """
+    folder = Path(results)
+    page = folder / "report.html"
+    lines = [f"Results are in {folder}" + (f"; start with {page}" if page.is_file() else "")]
+    scorecard = folder / "scorecard.csv"
+    if scorecard.is_file():
+        # Only here, so that reading the rules does not wait for pandas.
+        import pandas as pd
+
+        from pipeline.scorecard.card import told
+
+        lines.append(told(pd.read_csv(scorecard, dtype=str)))
+    return "\n".join(lines)

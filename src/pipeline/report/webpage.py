@@ -5,17 +5,24 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
-from pipeline.report.claims_by_figure import about, beside
-from pipeline.report.soundness import heading
 from pipeline.scorecard.card import COLUMNS, SMOKE, counts, scales
 from pipeline.scorecard.estimate import NO_SEEDS
 from pipeline.scorecard.score import COMPUTED, STATIC
-from pipeline.settings.doubt import Doubt, Doubts
+from pipeline.settings.claim import GENERAL, Doubt, Doubts
 
+HEAD = """# Soundness: where a guarantee, or the evidence for it, does not hold
+
+<!-- Written by `make docs` from config/doubts.yaml: edit that. -->
+
+The five papers are reproduced as they are, *and* accounted for as they were run. The two disagree in the places
+below. Each says what is claimed, why it fails or is open, and what is done here; then the claims
+(`results/scorecard.md`) and figures (`results/figures`) that it touches. `results/report.html` links them.
+[Which epsilon do I have?](accounting.md) says what the two epsilons of every result are.
+"""
 COLUMN = 900
 """Pixels beyond which a figure takes more than a column."""
 STYLE = """
@@ -31,6 +38,85 @@ ul.claims li.reproduced { border-color: #0a6b4f; } ul.claims li.differs { border
 .reproduced b { color: #0a6b4f; } .differs b { color: #a23b00; } .small { font-size: .85rem; color: #555; }
 :target { background: #fff6d6; }
 """
+
+
+class ShownClaims(NamedTuple):
+    """The claims about an experiment, by where they are shown.
+
+    Attributes:
+        figures: Those about each figure, by its name.
+        others: Those about the experiment alone.
+    """
+
+    figures: dict[str, pd.DataFrame]
+    others: pd.DataFrame
+
+
+def claims_by_figure(figures: Sequence[str], claims: pd.DataFrame) -> ShownClaims:
+    """Give each claim to the figure that its id or its place in the paper names; an only figure gets all.
+
+    Args:
+        figures: The figures of an experiment.
+        claims: Rows of the scorecard about that experiment.
+    """
+    chosen = pd.Series(
+        [_figure(figures, claim, where) for claim, where in zip(claims["id"], claims["where"], strict=True)],
+        index=claims.index,
+        dtype=object,
+    )
+    return ShownClaims({name: claims[chosen == name] for name in figures}, claims[chosen.isna()])
+
+
+def about(experiment: str, figures: Sequence[str], card: pd.DataFrame) -> pd.DataFrame:
+    """The rows of a scorecard that an experiment enters, or whose id names one of its figures."""
+    enters = [experiment in names.split(", ") for names in card["experiments"]]
+    names = [any(f"{claim}_".startswith(f"{figure}_") for figure in figures) for claim in card["id"]]
+    return card[pd.Series(enters, card.index, bool) | pd.Series(names, card.index, bool)]
+
+
+def _figure(figures: Sequence[str], claim: str, where: str) -> str | None:
+    if len(figures) == 1:
+        return figures[0]
+    # "Fig. 4.2a" of the text is fig4_2a in names.
+    places = ["fig" + place.replace(".", "_") for place in re.findall(r"Fig\. (\d[\d.]*[a-z]?)", where)]
+    by_id = [name for name in figures if f"{claim}_".startswith(f"{name}_")]
+    by_place = [name for name in figures for place in places if f"{name}_".endswith(f"_{place}_")]
+    return max(by_id, key=len, default=by_place[0] if by_place else None)
+
+
+def page(doubts: Doubts, titles: Mapping[str, str]) -> str:
+    """All doubts as Markdown, by paper.
+
+    Args:
+        doubts: The doubts, in the order in which they are shown.
+        titles: The title of each paper by its name.
+    """
+    return "\n".join([HEAD, *_sections(doubts, titles)])
+
+
+def heading(paper: str, titles: Mapping[str, str]) -> str:
+    """What the doubts about a paper stand under."""
+    return "All five papers" if paper == GENERAL else titles[paper]
+
+
+def _sections(doubts: Doubts, titles: Mapping[str, str]) -> Iterator[str]:
+    last = None
+    for doubt in doubts.doubts:
+        if doubt.paper != last:
+            yield f"## {heading(doubt.paper, titles)}\n"
+        last = doubt.paper
+        yield from _section(doubt)
+
+
+def _section(doubt: Doubt) -> Iterator[str]:
+    yield f"### {doubt.id}: {doubt.title}\n"
+    yield f"- **Claimed.** {doubt.claimed}"
+    yield f"- **Why it fails.** {doubt.why}"
+    yield f"- **Here.** {doubt.instead}"
+    for kind, names in (("Claims", doubt.claims), ("Figures", doubt.figures)):
+        if names:
+            yield f"- **{kind}.** {', '.join(f'`{name}`' for name in names)}"
+    yield ""
 
 
 class Page:
@@ -97,7 +183,7 @@ class Page:
     def _experiment(self, experiment: dict[str, Any], card: pd.DataFrame) -> Iterator[str]:
         yield f"<h3>{_words(experiment['title'])} ({_words(experiment['where'])})</h3>"
         captions = {figure["name"]: figure["caption"] for figure in experiment["figures"]}
-        shown = beside(list(captions), about(experiment["name"], list(captions), card))
+        shown = claims_by_figure(list(captions), about(experiment["name"], list(captions), card))
         for name, caption in captions.items():
             yield f'<figure id="{name}"><div class="scroll">{_image(self.figures[name], caption)}</div>'
             yield f"<figcaption><p><b>What is plotted.</b> {_words(caption)}</p></figcaption></figure>"

@@ -8,8 +8,17 @@ from pydantic.dataclasses import dataclass
 
 from dpinfer.inference.names import GradientOf, OptimiserName, Regulariser
 from dpinfer.sampling.names import SamplerName
-from pipeline.settings.accounting import Accountant, Adjacency, Claimed
-from pipeline.settings.base import STRICT, Count, NonNegative, Positive, PositiveOrInf, Probability
+from pipeline.settings.base import (
+    STRICT,
+    Accountant,
+    Adjacency,
+    Claimed,
+    Count,
+    NonNegative,
+    Positive,
+    PositiveOrInf,
+    Probability,
+)
 from pipeline.settings.data import Data
 from pipeline.settings.model import Model
 
@@ -69,14 +78,14 @@ class Cell:
     def _one_source_of_noise(self) -> Self:
         if (self.epsilon is None) == (self.noise_multiplier is None):
             raise ValueError("exactly one of epsilon and noise_multiplier should be given")
-        if self.is_private and self.delta is None:
+        if self.epsilon != math.inf and self.delta is None:
             raise ValueError("a private run needs delta")
         return self
 
     @model_validator(mode="after")
     def _only_given_noise_goes_on(self) -> Self:
         is_calibrated = self.noise_multiplier is None and not self.fixes_noise
-        if self.start_from is not None and self.is_private and is_calibrated:
+        if self.start_from is not None and self.epsilon != math.inf and is_calibrated:
             raise ValueError("start_from is for runs whose noise is given: a target would not count the start")
         return self
 
@@ -85,16 +94,6 @@ class Cell:
         if self.record_every is not None and self.num_steps % self.record_every:
             raise ValueError(f"record_every is {self.record_every}, but should divide num_steps, {self.num_steps}")
         return self
-
-    @property
-    def recorded(self) -> list[int]:
-        """The steps that are kept."""
-        return list(range(self.record_every, self.num_steps + 1, self.record_every)) if self.record_every else []
-
-    @property
-    def is_private(self) -> bool:
-        """Whether noise is added at all."""
-        return self.noise_multiplier is not None or not math.isinf(self.epsilon or math.inf)
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)

@@ -1,4 +1,4 @@
-"""Settings of Markov chains: DP-MCMC with the Barker test, its references, and DP-SGLD."""
+"""Settings of Markov chains: DP-MCMC with Barker's test and its correction, its references, and both DP-SGLDs."""
 
 import math
 from typing import Annotated, ClassVar, Literal, Self
@@ -6,12 +6,35 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 from pydantic.dataclasses import dataclass
 
-from dpinfer.inference.names import LOGISTIC_VARIANCE, THEOREM_2_VARIANCE, ExactTest, ProposalName
-from pipeline.settings.base import STRICT, Count, Positive
-from pipeline.settings.cell import Cell
-from pipeline.settings.correction import Correction
+from dpinfer.inference.names import (
+    LOGISTIC_VARIANCE,
+    THEOREM_2_VARIANCE,
+    ExactTest,
+    Fitting,
+    ProposalName,
+    StepSizes,
+)
+from pipeline.settings.base import STRICT, Count, NonNegative, Positive
+from pipeline.settings.cell import Cell, Sampled
 
 Steps = Annotated[int, Field(ge=0)]
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class CorrectionFitting(Fitting):
+    """A symmetric Gaussian mixture whose sum with N(0, `variance`) is nearly standard logistic."""
+
+    variance: Annotated[NonNegative, Field(lt=LOGISTIC_VARIANCE, description="Variance C of the normal part.")] = (
+        2.0
+    )
+    components: Annotated[Count, Field(description="Components, each of which has a mirror image.")] = 50
+    num_steps: Annotated[Count, Field(description="Steps of Adam.")] = 10_000
+    learning_rate: Positive = 1e-2
+    reach: Annotated[Positive, Field(description="Densities are compared on [-reach, reach].")] = 10.0
+    points: Annotated[Count, Field(description="Evenly spaced points at which they are.")] = 1000
+    patience: Annotated[
+        Count | None, Field(description="Stop after so many steps without a smaller loss; by default never.")
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
@@ -53,14 +76,9 @@ class Metropolised(Chain):
                 raise ValueError(f"{name} should be given for the proposal {proposal}, and for no other")
         return self
 
-    @property
-    def correction(self) -> Correction:
-        """What is fitted before the chain can run."""
-        return Correction(variance=self.noise_variance, num_steps=self.correction_steps)
-
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class Barker(Metropolised):
+class MinibatchBarker(Metropolised):
     """Barker tests on batches: private with clipped ratios, or without privacy on batches that grow as needed.
 
     The noise of the private test is fixed by Theorem 2, so that epsilon is a budget which the run must respect,
@@ -78,20 +96,15 @@ class Barker(Metropolised):
     def _one_source_of_noise(self) -> Self:
         if self.noise_multiplier is not None:
             raise ValueError("noise_multiplier is fixed by batch and noise_variance: leave it out")
-        if self.is_private and self.delta is None:
+        if self.epsilon != math.inf and self.delta is None:
             raise ValueError("a private run needs delta")
-        if self.is_private and self.noise_variance != THEOREM_2_VARIANCE:
+        if self.epsilon != math.inf and self.noise_variance != THEOREM_2_VARIANCE:
             raise ValueError(f"a private run on batches needs noise_variance {THEOREM_2_VARIANCE:g}")
         return self
 
-    @property
-    def is_private(self) -> bool:
-        """Whether ratios are clipped and noise hides the batch."""
-        return self.epsilon is None or not math.isinf(self.epsilon)
-
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class FullBarker(Metropolised):
+class FullBatchBarker(Metropolised):
     """Tests on all records: Barker's with noise and clipped ratios, or an exact one without privacy."""
 
     method: Literal["full_barker"] = "full_barker"
@@ -99,7 +112,7 @@ class FullBarker(Metropolised):
 
     @model_validator(mode="after")
     def _metropolis_is_exact(self) -> Self:
-        if self.is_private and self.test != "barker":
+        if self.epsilon != math.inf and self.test != "barker":
             raise ValueError(f"test is {self.test}, but only barker can be private")
         return self
 
@@ -128,6 +141,31 @@ class Langevin(Chain):
 
     @model_validator(mode="after")
     def _step_or_noise(self) -> Self:
-        if self.is_private == (self.step_size is not None):
+        if (self.epsilon != math.inf) == (self.step_size is not None):
             raise ValueError("step_size should be given for a run without privacy, and for no other")
+        return self
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Sgld(Sampled):
+    """Langevin dynamics of Wang, Fienberg and Smola (2015); clip is what they call the Lipschitz constant L."""
+
+    method: Literal["sgld"] = "sgld"
+    clipped: Annotated[
+        bool, Field(description="Whether gradients are clipped, or only taken to be bounded, which hides nobody.")
+    ] = True
+    radius: Annotated[
+        Positive | None, Field(description="Norm beyond which the position is projected back; none by default.")
+    ] = None
+    step_size: Annotated[Positive, Field(description="Step size on the gradient of all records.")]
+    schedule: Annotated[
+        StepSizes,
+        Field(description="harmonic: 1, 1/2, 1/3, ... until step_size is reached, then that."),
+    ] = "constant"
+    samples: Annotated[Count, Field(description="How many of the last positions are the posterior.")] = 100
+
+    @model_validator(mode="after")
+    def _has_enough_samples(self) -> Self:
+        if self.samples > self.num_steps:
+            raise ValueError(f"samples is {self.samples}, but should be at most num_steps, {self.num_steps}")
         return self

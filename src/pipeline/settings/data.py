@@ -67,7 +67,7 @@ class Cifar10:
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class Hierarchical:
+class HierarchicalData:
     """Grouped logistic regression: 5 inputs, 3 groups whose weights depend linearly on 3 group features."""
 
     name: Literal["hierarchical"] = "hierarchical"
@@ -90,7 +90,7 @@ class FiveClusters:
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class TwoModes:
+class TwoModesData:
     """Scalars from an even mixture of two Gaussians of variance 2 with means 0 and 1; no test set."""
 
     name: Literal["two_modes"] = "two_modes"
@@ -155,9 +155,9 @@ Data = Annotated[
     | Mnist
     | FashionMnist
     | Cifar10
-    | Hierarchical
+    | HierarchicalData
     | FiveClusters
-    | TwoModes
+    | TwoModesData
     | LinearShards
     | AdultShards
     | BooleanLogistic,

@@ -11,10 +11,9 @@ from pydantic.dataclasses import dataclass
 
 from dpinfer.errors import InputError
 from pipeline.registry import METRICS
-from pipeline.settings.base import STRICT
+from pipeline.settings.base import STRICT, Scale
 from pipeline.settings.cell import Cell
 from pipeline.settings.method import Method
-from pipeline.settings.project import Scale
 from pipeline.settings.study import Study
 from pipeline.settings.yaml import parse
 
@@ -201,5 +200,5 @@ def _refuse_unevaluated(path: Path, experiment: Experiment, cells: list[PlannedC
         if metric in OF_MODELS and names != {OF_MODELS[metric]}:
             raise InputError(f"{path}: metrics names {metric}, which only the model {OF_MODELS[metric]} has")
     along = [metric for metric in experiment.metrics if metric in ALONG]
-    if along and any(isinstance(cell.settings, Cell) and not cell.settings.recorded for cell in fits):
+    if along and any(isinstance(cell.settings, Cell) and cell.settings.record_every is None for cell in fits):
         raise InputError(f"{path}: metrics names {along[0]}, which goes along a run and needs record_every")

@@ -5,11 +5,10 @@ from typing import Annotated
 from pydantic import Field
 
 from pipeline.settings.cell import Descent, Dpsgd, Dpvi, Gan
-from pipeline.settings.chain import Barker, FullBarker, Langevin
+from pipeline.settings.chain import FullBatchBarker, Langevin, MinibatchBarker, Sgld
 from pipeline.settings.pvi import PviClients, PviRecords
-from pipeline.settings.sgld import Sgld
 
 Method = Annotated[
-    Descent | Dpvi | Dpsgd | Gan | Sgld | Barker | FullBarker | Langevin | PviRecords | PviClients,
+    Descent | Dpvi | Dpsgd | Gan | Sgld | MinibatchBarker | FullBatchBarker | Langevin | PviRecords | PviClients,
     Field(discriminator="method"),
 ]

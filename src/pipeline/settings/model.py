@@ -7,7 +7,22 @@ from pydantic.dataclasses import dataclass
 
 from dpinfer.models.names import Jacobian, Layers, Normaliser, Pixels, PriorOn, Start
 from pipeline.settings.base import STRICT, Count, NonNegative, Positive
-from pipeline.settings.two_modes import TwoModes
+
+Pair = tuple[float, float]
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class TwoModes:
+    """Scalars from an even mixture of N(a, v) and N(a + b, v), of which a and b are learnt."""
+
+    name: Literal["two_modes"] = "two_modes"
+    prior_variances: Annotated[
+        tuple[Positive, Positive], Field(description="Variances of the normal priors on a and b, of mean 0.")
+    ] = (10.0, 1.0)
+    variance: Annotated[Positive, Field(description="Variance v of both Gaussians.")] = 2.0
+    start: Annotated[
+        Pair | None, Field(description="Where algorithms start; by default at a standard normal draw.")
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
@@ -107,7 +122,7 @@ class Classifier:
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class Gan:
+class GanModel:
     """A generator of images, and a discriminator that tells them from records, both of dense layers."""
 
     name: Literal["gan"] = "gan"
@@ -123,5 +138,6 @@ class Gan:
 
 
 Model = Annotated[
-    Logistic | Hierarchical | Mixture | Linear | Vae | Classifier | Gan | TwoModes, Field(discriminator="name")
+    Logistic | Hierarchical | Mixture | Linear | Vae | Classifier | GanModel | TwoModes,
+    Field(discriminator="name"),
 ]

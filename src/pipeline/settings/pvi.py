@@ -5,15 +5,14 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 from pydantic.dataclasses import dataclass
 
-from dpinfer.inference.names import ClipRule, NoiseAt, Optimum, Schedule
-from dpinfer.inference.names import Own as PlainOwn
+from dpinfer.inference.names import ClientOptions, ClipRule, NoiseAt, Optimum, Schedule
 from pipeline.settings.base import STRICT, Count, NonNegative, Positive, Probability, Rate, Seed
 from pipeline.settings.cell import Cell, Optimised
 from pipeline.settings.model import Linear, Logistic
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class Own(PlainOwn):
+class Client(ClientOptions):
     """What one client does otherwise than the others."""
 
     noise_factor: Annotated[Positive, Field(description="Its noise multiplier is that of all times this.")] = 1.0
@@ -79,7 +78,7 @@ class PviRecords(Optimised, Federation):
         ),
     ] = True
     own: Annotated[
-        tuple[Own, ...], Field(description="What each client does otherwise; empty if they are all alike.")
+        tuple[Client, ...], Field(description="What each client does otherwise; empty if they are all alike.")
     ] = ()
     last_rounds: Annotated[
         tuple[int, ...],

@@ -5,10 +5,20 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 from pydantic.dataclasses import dataclass
 
-from pipeline.settings.accounting import Accountant, Adjacency, Options
-from pipeline.settings.audit import Audit
-from pipeline.settings.base import STRICT, Count, Positive, Probability, Rate, Seed
-from pipeline.settings.decomposition import Decomposition
+from dpinfer.audit.names import CONFIDENCE, MOST_OF_USERS, TRIALS, Mechanism
+from dpinfer.inference.names import LOGISTIC_VARIANCE
+from pipeline.settings.base import (
+    STRICT,
+    Accountant,
+    Adjacency,
+    Count,
+    NonNegative,
+    Options,
+    Positive,
+    Probability,
+    Rate,
+    Seed,
+)
 from pipeline.settings.model import Classifier, Vae
 
 Over = Literal["num_steps", "sampling_rate", "noise_multiplier"]
@@ -209,6 +219,46 @@ class TimeNetwork:
         if "exact" not in self.programs:
             raise ValueError("programs should contain exact, which the others are compared with")
         return self
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Audit:
+    """A lower bound on the epsilon of a mechanism, from many runs on two neighbouring data sets."""
+
+    study: Literal["audit"] = "audit"
+    mechanism: Annotated[Mechanism, Field(description="What is audited; `dpinfer audit` lists them.")]
+    trials: Annotated[
+        int,
+        Field(ge=20, description=f"Runs on each of the two data sets; of users' calls {MOST_OF_USERS} at most."),
+    ] = TRIALS
+    confidence: Annotated[Probability, Field(description="Probability with which the bound holds.")] = CONFIDENCE
+    seed: Annotated[Seed, Field(description="Seed that all runs follow from.")] = 0
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Decomposition:
+    """How near a correction brings N(0, C) to the logistic distribution: exactly, and as samples show it."""
+
+    study: Literal["decomposition"] = "decomposition"
+    approximation: Annotated[
+        Literal["mixture", "ridge"], Field(description="A Gaussian mixture, or ridge regression on a grid.")
+    ]
+    variance: Annotated[NonNegative, Field(lt=LOGISTIC_VARIANCE, description="Variance C of the normal part.")]
+    num_steps: Annotated[Count, Field(description="Steps of Adam, for the mixture.")] = 20_000
+    reach: Annotated[Positive, Field(description="The mixture is fitted on [-reach, reach].")] = 10.0
+    patience: Annotated[
+        Count | None, Field(description="Steps without a smaller loss after which the fit stops.")
+    ] = None
+    half_points: Annotated[Count, Field(description="n, of the 2n + 1 points of the ridge regression.")] = 4000
+    penalty: Annotated[
+        Positive, Field(description="Penalty of the ridge regression; it goes with the square of half_points.")
+    ] = 10.0
+    samples: Annotated[Count, Field(description="Draws for one empirical distribution function.")] = 100_000
+    repeats: Annotated[int, Field(ge=0, description="How many of them are drawn.")] = 20
+    shown: Annotated[
+        int, Field(ge=0, description="Draws for the one that is shown whole, where the figure shows one.")
+    ] = 0
+    seed: Seed = 1606
 
 
 Study = Annotated[

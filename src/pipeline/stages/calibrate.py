@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from dpinfer.accounting import calibrate
-from dpinfer.accounting.ledger import Claim
+from dpinfer.accounting.ledger import StatedAccount
 from dpinfer.atomic import read_json, write_json
 from dpinfer.errors import InputError
 from pipeline import accounts, experiment, shards
 from pipeline.artifacts import Artifacts
+from pipeline.derived import given_noise, is_private
 from pipeline.provenance import Stamp
 from pipeline.settings.method import Method
 from pipeline.settings.pvi import PviRecords
@@ -60,14 +61,14 @@ def _calibrate(artifacts: Artifacts, task: Task, identity: str) -> None:
 
 def noise(settings: Method, num_records: int) -> float | None:
     """The noise multiplier as given, or the least that keeps what will be run within its target."""
-    given = experiment.given_noise(settings)
-    if not settings.is_private or given is not None:
+    given = given_noise(settings)
+    if not is_private(settings) or given is not None:
         return given
 
-    def paper(noise_multiplier: float) -> Claim:
+    def paper(noise_multiplier: float) -> StatedAccount:
         return _paper(settings, num_records, noise_multiplier)
 
-    def sound(noise_multiplier: float) -> Claim:
+    def sound(noise_multiplier: float) -> StatedAccount:
         return _sound(settings, num_records, noise_multiplier)
 
     assert settings.epsilon is not None
@@ -100,19 +101,23 @@ def last_rounds(settings: PviRecords, num_records: int, noise_multiplier: float)
     return [within(client, budget) for client, budget in enumerate(budgets)]
 
 
-def _paper(settings: Method, num_records: int, noise_multiplier: float, num_steps: int | None = None) -> Claim:
+def _paper(
+    settings: Method, num_records: int, noise_multiplier: float, num_steps: int | None = None
+) -> StatedAccount:
     """What the paper says that a cell, or its first steps, costs with that noise."""
     event = experiment.claimed(settings, num_records, noise_multiplier)(num_steps or settings.num_steps)
     return accounts.claim(settings, event)
 
 
-def _sound(settings: Method, num_records: int, noise_multiplier: float, num_steps: int | None = None) -> Claim:
+def _sound(
+    settings: Method, num_records: int, noise_multiplier: float, num_steps: int | None = None
+) -> StatedAccount:
     """What a cell, or its first steps, really costs with that noise."""
     event = experiment.build(settings, num_records, noise_multiplier).event(num_steps or settings.num_steps)
     return accounts.sound(settings, event)
 
 
-def _least(epsilon: float, account: Callable[[float], Claim]) -> float:
+def _least(epsilon: float, account: Callable[[float], StatedAccount]) -> float:
     """The least noise multiplier with which an account is within the target."""
     like = account(1.0)
     return calibrate.noise_multiplier(

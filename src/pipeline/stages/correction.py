@@ -6,7 +6,7 @@ from pathlib import Path
 from dpinfer.atomic import from_json
 from dpinfer.inference import correction
 from pipeline.provenance import Stamp
-from pipeline.settings.correction import Correction
+from pipeline.settings.chain import CorrectionFitting
 from pipeline.settings.yaml import parse
 
 
@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(arguments: argparse.Namespace) -> None:
     """Write the mixture, and how far its sum with the normal part is from logistic."""
     stamp = Stamp(arguments.code)
-    settings: Correction = parse(Correction, from_json(arguments.settings), "settings")
+    settings: CorrectionFitting = parse(CorrectionFitting, from_json(arguments.settings), "settings")
     fitted = correction.fit(settings)
     stamp.write(
         arguments.output,

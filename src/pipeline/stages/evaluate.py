@@ -20,6 +20,7 @@ from dpinfer.types import Key, Records
 from pipeline import experiment, registry, shards
 from pipeline.artifacts import Artifacts
 from pipeline.datasets.base import Arrays
+from pipeline.derived import recorded
 from pipeline.experiment import OpenCell
 from pipeline.metrics.base import Fitted, Metric
 from pipeline.provenance import Stamp
@@ -167,7 +168,7 @@ def _computed(metric: Metric, model: Model, cell: OpenCell, done: Run) -> Any:
 def _places(metric: Metric, model: Model, cell: OpenCell, done: Run) -> list[dict[str, Any]]:
     """Where values are measured: at places that the metric names, or at the recorded steps."""
     if metric.places is None:
-        return [{"step": step} for step in cell.settings.recorded]
+        return [{"step": step} for step in recorded(cell.settings)]
     first = jax.tree.map(lambda leaf: leaf[0], done.state)
     return _listed(metric.places(model, lambda key: cell.algorithm.draw(key, first)))
 

@@ -13,12 +13,12 @@ from dpinfer.accounting.events import to_dict
 from dpinfer.atomic import UNREADABLE, read_json, replacing, write_json
 from dpinfer.errors import InputError
 from dpinfer.inference.base import Algorithm
-from dpinfer.inference.checkpoint import Checkpoint
-from dpinfer.inference.run import Run, keys_for, run_seeds
+from dpinfer.inference.run import Checkpoint, Run, keys_for, run_seeds
 from dpinfer.random.threefry import generator
 from pipeline import experiment, shards
 from pipeline.artifacts import Artifacts
 from pipeline.datasets.base import Arrays
+from pipeline.derived import given_noise, recorded
 from pipeline.experiment import OpenCell
 from pipeline.provenance import Stamp
 from pipeline.settings.method import Method
@@ -52,7 +52,7 @@ def _noise(artifacts: Artifacts, task: Task) -> dict[str, Any]:
     """The noise multiplier as it was calibrated or given, and settings that follow from it."""
     if not task["calibrated"]:
         settings: Method = parse(Method, task["settings"], artifacts.tasks(task["experiment"]))
-        return {"noise_multiplier": experiment.given_noise(settings), "completed": {}}
+        return {"noise_multiplier": given_noise(settings), "completed": {}}
     path = artifacts.calibration(task["experiment"], task["cell"])
     found = read_json(path)
     missing = [key for key in ("noise_multiplier", "completed") if not isinstance(found, dict) or key not in found]
@@ -120,7 +120,7 @@ def _releases(cell: OpenCell) -> Iterator[dict[str, Any]]:
     """What one repetition has released by each recorded step and by its end, and how the paper sees it."""
     settings = cell.settings
     claimed = experiment.claimed(settings, cell.dataset.num_records, cell.job["noise_multiplier"])
-    for step in dict.fromkeys([*settings.recorded, settings.num_steps]):
+    for step in dict.fromkeys([*recorded(settings), settings.num_steps]):
         yield {
             "step": step,
             "event": to_dict(cell.algorithm.event(step)),

@@ -8,7 +8,7 @@ import pandas as pd
 from dpinfer.atomic import from_json, replacing
 from pipeline.provenance import Stamp
 from pipeline.report.webpage import Page
-from pipeline.settings.doubt import Doubts
+from pipeline.settings.claim import Doubts
 from pipeline.settings.yaml import parse, read
 
 

@@ -7,7 +7,7 @@ import jax
 
 from dpinfer.audit.case import audit
 from dpinfer.audit.cases import CASES
-from pipeline.settings.audit import Audit
+from pipeline.settings.study import Audit
 from pipeline.studies import Row
 
 
@@ -26,3 +26,6 @@ def rows(settings: Audit) -> Iterator[Row]:
     }
     for metric in found.lower._fields:
         yield {**about, "metric": metric, "value": getattr(found.lower, metric)}
+
+
+ROWS = {"audit": rows}

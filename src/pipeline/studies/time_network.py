@@ -19,11 +19,11 @@ from dpinfer.models.vae import Shape
 from dpinfer.sampling.fixed_size import subset
 from dpinfer.tree import normal_like
 from dpinfer.types import Key, Loss, Records, Tree
-from dpinfer.unsafe.aggregate import aggregate, clipped_and_noisy
+from dpinfer.unsafe.mechanisms import aggregate, clipped_and_noisy
 from pipeline import registry
 from pipeline.settings.model import Vae
 from pipeline.settings.study import Stepping, TimeNetwork
-from pipeline.studies import Row, stopwatch
+from pipeline.studies import Row, timing
 
 CLIP, NOISE_MULTIPLIER, LEARNING_RATE = 1.0, 1.5, 1e-3
 SLOW = ("vmap", "single")
@@ -38,12 +38,12 @@ def rows(settings: TimeNetwork) -> Iterator[Row]:
     steps: dict[str, int] = {
         name: settings.slow_steps if name in SLOW else settings.steps for name in settings.programs
     }
-    programs: dict[str, stopwatch.Program] = {
+    programs: dict[str, timing.Program] = {
         name: _program(name, settings, records, steps[name]) for name in settings.programs
     }
-    times = stopwatch.seconds(programs, settings.rounds)
+    times = timing.seconds(programs, settings.rounds)
     per_step = {name: values / steps[name] * 1e3 for name, values in times.items()}
-    return stopwatch.rows(per_step, "exact", "milliseconds")
+    return timing.summary(per_step, "exact", "milliseconds")
 
 
 def _records(settings: TimeNetwork) -> Records:
@@ -56,7 +56,7 @@ def _records(settings: TimeNetwork) -> Records:
     }
 
 
-def _program(name: Stepping, settings: TimeNetwork, records: Records, length: int) -> stopwatch.Program:
+def _program(name: Stepping, settings: TimeNetwork, records: Records, length: int) -> timing.Program:
     if name == "numpyro":
         return _numpyro(settings, records, length)
     if name in UPDATES:
@@ -94,7 +94,7 @@ def _one_by_one(micro_batch: int) -> Mechanism:
     return quick._replace(release=release)
 
 
-def _update(name: Stepping, settings: TimeNetwork, records: Records, length: int) -> stopwatch.Program:
+def _update(name: Stepping, settings: TimeNetwork, records: Records, length: int) -> timing.Program:
     """The optimiser's part of a step alone, given a mean gradient."""
     optimiser = OPTIMISERS[settings.optimiser](LEARNING_RATE)
     key = jax.random.key(1)
@@ -117,7 +117,7 @@ def _update(name: Stepping, settings: TimeNetwork, records: Records, length: int
     return lambda: loop(parameters, given)
 
 
-def _numpyro(settings: TimeNetwork, records: Records, length: int) -> stopwatch.Program:
+def _numpyro(settings: TimeNetwork, records: Records, length: int) -> timing.Program:
     """NumPyro's own inference in a compiled loop, with our batches."""
     assert isinstance(settings.network, Vae)
     key = jax.random.key(1)
@@ -142,3 +142,6 @@ def _numpyro(settings: TimeNetwork, records: Records, length: int) -> stopwatch.
         return jax.lax.scan(one, first, jnp.arange(length))[0]
 
     return loop
+
+
+ROWS = {"time_network": rows}

@@ -4,8 +4,8 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
+from pipeline.plots.curves import time_curves
 from pipeline.plots.style import COLUMN_WIDTH, legend_above
-from pipeline.plots.times import time_curves
 
 NAMES = {
     "poisson": "Poisson (count, then permutation)",

@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from pipeline.plots.epsilon import of_barker
+from pipeline.plots.curves import of_barker
 
 SIZES = {"1e5": r"$N = 10^5$", "1e6": r"$N = 10^6$", "1e7": r"$N = 10^7$"}
 

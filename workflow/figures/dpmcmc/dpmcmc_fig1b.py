@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from pipeline.plots.epsilon import of_barker
+from pipeline.plots.curves import of_barker
 
 SIZES = {"1e5": r"$b = 100$", "1e6": r"$b = 1000$", "1e7": r"$b = 10^4$"}
 

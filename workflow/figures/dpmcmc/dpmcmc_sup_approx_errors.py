@@ -4,7 +4,7 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from pipeline.plots.correction import NAMES
+from pipeline.plots.chains import NAMES
 from pipeline.plots.curves import plain_curve
 from pipeline.plots.style import COLUMN_WIDTH, legend_above
 

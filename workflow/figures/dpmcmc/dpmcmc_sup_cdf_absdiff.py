@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from pipeline.plots.correction import sampled
+from pipeline.plots.chains import sampled
 
 
 def draw(metrics: pd.DataFrame, published: pd.DataFrame | None) -> Figure:

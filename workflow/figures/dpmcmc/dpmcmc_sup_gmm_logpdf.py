@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from pipeline.plots.correction import log_densities
+from pipeline.plots.chains import log_densities
 
 
 def draw(metrics: pd.DataFrame, published: pd.DataFrame | None) -> Figure:

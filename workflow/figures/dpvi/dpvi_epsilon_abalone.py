@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from pipeline.plots.epsilon import by_noise
+from pipeline.plots.curves import by_noise
 
 
 def draw(metrics: pd.DataFrame, published: pd.DataFrame | None) -> Figure:

@@ -5,8 +5,7 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from pipeline.plots.curves import mean_curves, mean_line
-from pipeline.plots.epsilon import log_epsilon
+from pipeline.plots.curves import log_epsilon, mean_curves, mean_line
 from pipeline.plots.style import COLUMN_WIDTH, legend_above
 
 # The mean log-density of the test records under the clusters that they were drawn from.

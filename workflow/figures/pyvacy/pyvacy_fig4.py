@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from pipeline.plots.learning import learning_curves
+from pipeline.plots.curves import learning_curves
 
 NAMES = {
     "exact": "not private",

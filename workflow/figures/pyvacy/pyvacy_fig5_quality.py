@@ -5,7 +5,7 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from pipeline.plots.epsilon import log_epsilon
+from pipeline.plots.curves import log_epsilon
 from pipeline.plots.style import COLUMN_WIDTH
 
 PANELS = {

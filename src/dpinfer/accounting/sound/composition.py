@@ -34,7 +34,7 @@ _IDLE = 0.9
 _TAIL_SHARE = 1e-4
 
 
-class Plan:
+class CompositionRanges:
     """The part of an evaluation that needs no grid: the steps, their ranges and scales."""
 
     def __init__(self, parts: Parts, delta: float) -> None:

@@ -38,7 +38,7 @@ from dpinfer.accounting.events import (
     tally,
 )
 from dpinfer.accounting.sound import barker, gaussian, lower, profiles, rdp
-from dpinfer.accounting.sound.composition import Parts, Plan
+from dpinfer.accounting.sound.composition import CompositionRanges, Parts
 
 NAME = "pld"
 _KINDS = (Gaussian, PoissonGaussian, SubsetGaussian, ReplacementGaussian, Barker, FullBarker)
@@ -102,12 +102,12 @@ def steps(counts: Tally, adjacency: Adjacency) -> Parts:
     return result
 
 
-def _plan(counts: Tally, delta: float, adjacency: Adjacency) -> Plan | None:
+def _plan(counts: Tally, delta: float, adjacency: Adjacency) -> CompositionRanges | None:
     """Return the plan of an evaluation near `delta`, or None if no grid fits."""
     if delta < _LEAST_DELTA:
         return None
     parts = steps(counts, adjacency)
-    return None if any(step.spread > _WIDEST for step, _ in parts) else Plan(parts, delta)
+    return None if any(step.spread > _WIDEST for step, _ in parts) else CompositionRanges(parts, delta)
 
 
 @functools.lru_cache(maxsize=256)

@@ -15,7 +15,7 @@ class Sum(NamedTuple):
     low: Tree
 
 
-class Moments(NamedTuple):
+class RunningMoments(NamedTuple):
     """Sums over the steps after the burn-in.
 
     Attributes:
@@ -31,19 +31,21 @@ class Moments(NamedTuple):
     second: Sum
 
 
-def zero(parameters: Tree) -> Moments:
+def zero(parameters: Tree) -> RunningMoments:
     """The moments before the first step."""
     nothing = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, jnp.float32), parameters)
-    return Moments(jnp.asarray(0), jnp.asarray(0), Sum(nothing, nothing), Sum(nothing, nothing))
+    return RunningMoments(jnp.asarray(0), jnp.asarray(0), Sum(nothing, nothing), Sum(nothing, nothing))
 
 
-def add(moments: Moments, parameters: Tree, burn_in: int) -> Moments:
+def add(moments: RunningMoments, parameters: Tree, burn_in: int) -> RunningMoments:
     """Add the parameters after one more step, if the burn-in is over."""
     step = moments.step + 1
     counted = step > burn_in
     values = jax.tree.map(lambda leaf: jnp.where(counted, leaf.astype(jnp.float32), 0.0), parameters)
     squares = jax.tree.map(jnp.square, values)
-    return Moments(step, moments.counted + counted, plus(moments.first, values), plus(moments.second, squares))
+    return RunningMoments(
+        step, moments.counted + counted, plus(moments.first, values), plus(moments.second, squares)
+    )
 
 
 def plus(total: Sum, values: Tree) -> Sum:

@@ -20,7 +20,8 @@ def start(folder: Path, trap: str, ignored: tuple[signal.Signals, ...] = ()) -> 
     """Start a shell that waits for half a minute, and has a child that does so, too."""
     shell = f"{trap}; (trap - INT; sleep 30) & echo $! > child; touch started; while sleep 0.05; do :; done"
     program = (
-        f"import sys; from pipeline import group; group.PATIENCE = 0.3; sys.exit(group.run({['sh', '-c', shell]}))"
+        "import sys; from pipeline.stages import run; run.PATIENCE = 0.3; "
+        f"sys.exit(run.run({['sh', '-c', shell]}))"
     )
 
     def prepare() -> None:
@@ -68,6 +69,6 @@ def test_what_a_script_ignores_is_not_passed_on_but_it_can_still_be_stopped(tmp_
 
 
 def test_the_exit_code_is_passed_on(tmp_path: Path) -> None:
-    program = "import sys; from pipeline import group; sys.exit(group.run(['sh', '-c', 'exit 7']))"
+    program = "import sys; from pipeline.stages import run; sys.exit(run.run(['sh', '-c', 'exit 7']))"
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=ENVIRONMENT, check=False)
     assert done.returncode == 7

@@ -4,7 +4,7 @@ import pytest
 
 from dpinfer.accounting import accountant
 from dpinfer.accounting.events import NonPrivate, PoissonGaussian, Repeat
-from dpinfer.accounting.ledger import Ledger, so_far
+from dpinfer.accounting.ledger import Ledger, progress_note
 
 STEP = PoissonGaussian(noise_multiplier=1.1, sampling_rate=0.01)
 
@@ -16,7 +16,7 @@ def epsilon(text: str) -> float:
 def test_it_grows_from_step_to_step_and_stays_above_the_tight_account() -> None:
     paid = Ledger(adjacency="add-remove", delta=1e-5)
     events = [Repeat(event=STEP, count=count) for count in (100, 1000, 5000)]
-    told = [epsilon(so_far(paid, event)) for event in events]
+    told = [epsilon(progress_note(paid, event)) for event in events]
     tight = [accountant("pld").epsilon(event, 1e-5, "add-remove").upper for event in events]
     assert told == sorted(told)
     assert all(own >= 0.995 * bound for own, bound in zip(told, tight, strict=True))
@@ -25,13 +25,13 @@ def test_it_grows_from_step_to_step_and_stays_above_the_tight_account() -> None:
 
 def test_what_was_paid_before_counts_and_the_budget_bounds_the_whole() -> None:
     earlier = Ledger(adjacency="add-remove", delta=1e-5).spend(Repeat(event=STEP, count=1000), "start")
-    alone = so_far(Ledger(adjacency="add-remove", delta=1e-5), Repeat(event=STEP, count=2000))
-    assert so_far(earlier, Repeat(event=STEP, count=1000)) == alone
+    alone = progress_note(Ledger(adjacency="add-remove", delta=1e-5), Repeat(event=STEP, count=2000))
+    assert progress_note(earlier, Repeat(event=STEP, count=1000)) == alone
     within = Ledger(adjacency="add-remove", delta=1e-5, budget=1.5)
-    assert epsilon(so_far(within, Repeat(event=STEP, count=10**6))) == 1.5
+    assert epsilon(progress_note(within, Repeat(event=STEP, count=10**6))) == 1.5
 
 
 def test_without_privacy_there_is_no_number() -> None:
-    told = so_far(Ledger(adjacency="add-remove", delta=1e-5), NonPrivate(reason="no noise"))
+    told = progress_note(Ledger(adjacency="add-remove", delta=1e-5), NonPrivate(reason="no noise"))
     assert told == "no bound on epsilon so far"
     assert str(math.inf) not in told

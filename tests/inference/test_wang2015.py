@@ -10,17 +10,17 @@ from dpinfer.accounting.events import NonPrivate, PoissonGaussian, Repeat
 from dpinfer.accounting.published import sgld
 from dpinfer.accounting.sound import pld
 from dpinfer.errors import InputError
-from dpinfer.inference import sgld as dynamics
+from dpinfer.inference import langevin as dynamics
 from dpinfer.inference.base import Algorithm
 from dpinfer.inference.run import run
 from dpinfer.mechanism.exact import exact
 from dpinfer.mechanism.gaussian import gaussian
 from dpinfer.models import logistic
 from pipeline import accounts, experiment
-from pipeline.settings.accounting import Claimed
+from pipeline.settings.base import Claimed
+from pipeline.settings.chain import Sgld
 from pipeline.settings.data import Abalone
 from pipeline.settings.model import Logistic
-from pipeline.settings.sgld import Sgld
 from pipeline.stages import calibrate
 
 COUNT = 400
@@ -39,7 +39,7 @@ def build(noise_multiplier: float | None, **changes: Any) -> Algorithm:
         "expected_batch": 40, "num_steps": 400, "step_size": 1e-3, "samples": 200, **changes
     }  # fmt: skip
     mechanism = exact() if noise_multiplier is None else gaussian(1.0, noise_multiplier)
-    return dynamics.build(logistic.build(), mechanism, COUNT, **stated)
+    return dynamics.wang2015(logistic.build(), mechanism, COUNT, **stated)
 
 
 def records(count: int = COUNT) -> dict[str, jax.Array]:

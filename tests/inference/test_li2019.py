@@ -12,14 +12,14 @@ from dpinfer.accounting.events import PoissonGaussian, Repeat, SubsetGaussian
 from dpinfer.errors import InputError
 from dpinfer.inference import langevin
 from dpinfer.inference.base import Algorithm
-from dpinfer.inference.langevin import step_size_of
+from dpinfer.inference.langevin import li2019_step_size
 from dpinfer.mechanism.base import Mechanism
 from dpinfer.mechanism.exact import exact
 from dpinfer.mechanism.gaussian import gaussian
 from dpinfer.models.base import Model, no_outcome
 from pipeline.settings.chain import Langevin
-from pipeline.settings.data import TwoModes as Data
-from pipeline.settings.two_modes import TwoModes
+from pipeline.settings.data import TwoModesData as Data
+from pipeline.settings.model import TwoModes
 
 N = 50
 RECORDS = {"x": jnp.asarray(np.random.default_rng(3).normal(0.4, 1.0, N), jnp.float32)}
@@ -36,7 +36,7 @@ PRECISION = 21.0
 
 def build(mechanism: Mechanism, num_records: int = N, **changes: Any) -> Algorithm:
     stated: dict[str, Any] = {"expected_batch": N, "sampler": "subset", "tempered_records": 20, **changes}
-    return langevin.build(MODEL, mechanism, num_records, num_steps=10, clip=CLIP, **stated)
+    return langevin.li2019(MODEL, mechanism, num_records, num_steps=10, clip=CLIP, **stated)
 
 
 def ends(algorithm: Any, steps: int, chains: int) -> np.ndarray:
@@ -57,7 +57,7 @@ def noise_for(step: float, diffusion: float) -> float:
 def test_the_step_size_of_the_paper_follows_from_its_noise() -> None:
     for noise, diffusion in ((1.19523, 1.0), (1.69031, 2.0)):
         event = gaussian(0.01, noise).event
-        found = step_size_of(event, 1_000_000, expected_batch=100, clip=0.01, diffusion=diffusion)
+        found = li2019_step_size(event, 1_000_000, expected_batch=100, clip=0.01, diffusion=diffusion)
         assert found == pytest.approx(70, abs=1e-3)
 
 
@@ -94,7 +94,7 @@ def test_a_gradient_beyond_the_clip_moves_the_chain_by_the_clip() -> None:
     algorithm = build(gaussian(CLIP, 1e-3), 1, expected_batch=1)
     state = algorithm.init(jax.random.key(0), {"x": jnp.array([1e6])})
     after, _ = algorithm.step(jax.random.key(1), state, {"x": jnp.array([1e6])})
-    h = step_size_of(gaussian(CLIP, 1e-3).event, 1, expected_batch=1, clip=CLIP)
+    h = li2019_step_size(gaussian(CLIP, 1e-3).event, 1, expected_batch=1, clip=CLIP)
     assert float(after.parameters[0]) == pytest.approx(h * CLIP, rel=0.01)
 
 
