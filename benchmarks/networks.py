@@ -196,6 +196,7 @@ def equinox_mlp(width: int, size: int) -> Case:
 
 def haiku_mlp(width: int, size: int) -> Case:
     """A transformed function of Haiku."""
+
     def forward(x: jax.Array) -> jax.Array:
         return hk.nets.MLP([width, width, CLASSES])(x)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from dpinfer.clipping.origins import NOWHERE
 from dpinfer.clipping.plan import Plan, Tie
-from dpinfer.clipping.products import Factors, against, half_ulp_of, squared_norms, weighted_sum
+from dpinfer.clipping.products import Factors, against, best_form, half_ulp_of, squared_norms, weighted_sum
 from dpinfer.clipping.run import Gradients, Values, alone
 
 
@@ -111,15 +111,17 @@ def _of_tie(plan: Plan, norms: Norms, found: Gradients, tie: Tie) -> jax.Array:
     matrices = None if weights is None else first.matrices(weights)
     if len(taps) == 1:
         return squared_norms(found.factors[tie.taps[0]], matrices, first.fan_in)
-    parts = [
-        own.swapped() if swapped else own
-        for own, swapped in (
-            (found.factors[number].dense(plan.taps[number].product.fan_in), swapped)
-            for number, swapped in zip(tie.taps, tie.swapped, strict=True)
-        )
-    ]
+    parts = [_turned(plan, found, *own) for own in zip(tie.taps, tie.swapped, strict=True)]
     joined = Factors(*(jnp.concatenate(part, axis=2) for part in zip(*parts, strict=True)))
-    return squared_norms(joined, matrices, first.fan_in)
+    return squared_norms(best_form(joined, weights is not None, first.fan_in), matrices, first.fan_in)
+
+
+def _turned(plan: Plan, found: Gradients, number: int, swapped: bool) -> Factors:
+    """The factors of a tap, as those of the first one that it is tied to."""
+    own = found.factors[number]
+    assert isinstance(own, Factors)
+    dense = own.dense(plan.taps[number].product.fan_in)
+    return dense.swapped() if swapped else dense
 
 
 def _with_directions(plan: Plan, norms: Norms, found: Gradients, total: jax.Array) -> jax.Array:

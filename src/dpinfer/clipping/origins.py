@@ -122,9 +122,17 @@ def origins_of(equation: Equation, program: Program, known: dict[int, Origins]) 
 
 def _only_moves(equation: Equation, program: Program, given: list[Origins]) -> bool:
     value, *settings = equation.inputs
+    if equation.name == "convert_element_type" and narrows(equation, program):
+        return False
     if any(given[1:]) or (equation.name == "dynamic_slice" and not all(map(program.is_known, settings))):
         return False
     return equation.name != "broadcast_in_dim" or program.size(equation.outputs[0]) == program.size(value)
+
+
+def narrows(equation: Equation, program: Program) -> bool:
+    """Whether numbers lose digits: a sum of gradients that came back through it would lose them, too."""
+    before, after = (program.avals[value].dtype.itemsize for value in (equation.inputs[0], equation.outputs[0]))
+    return bool(after < before)
 
 
 def _move(equation: Equation, program: Program, given: int, made: int) -> Move:

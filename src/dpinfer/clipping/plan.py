@@ -134,7 +134,7 @@ def _met(program: Program, leaves: tuple[int, ...], opened: frozenset[int]) -> P
 
 
 def _meet(plan: Plan, makers: dict[int, Equation], equation: Equation, place: int) -> None:
-    value = equation.inputs[place]
+    value = _as_it_was(makers, equation.inputs[place])
     taps = None
     if all(plan.origins[value].values()):
         taps = _taps(plan.program, equation, place, value, ())
@@ -142,6 +142,13 @@ def _meet(plan: Plan, makers: dict[int, Equation], equation: Equation, place: in
         _part(plan, makers, value)
     else:
         plan.taps += taps
+
+
+def _as_it_was(makers: dict[int, Equation], value: int) -> int:
+    """A value before it was converted to another type: at that, sums of gradients keep all their digits."""
+    while value in makers and makers[value].name == "convert_element_type":
+        value = makers[value].inputs[0]
+    return value
 
 
 def _taps(

@@ -95,47 +95,48 @@ def _between(shape: tuple[int, ...], order: tuple[int, ...], matrices: tuple[int
 def _convolution(params: dict[str, Any], value: int, shapes: list[Any], out: tuple[int, ...]) -> Product | None:
     if value != 1 or params["batch_group_count"] != 1:
         return None
-    image, kernel, made = params["dimension_numbers"]
+    # Batch, then height and width or more, channels last: patches are then joined from whole rows of channels.
+    sources, weights, results = params["dimension_numbers"]
+    image, made = ((spec[0], *spec[2:], spec[1]) for spec in (sources, results))
+    kernel = (*weights[2:], weights[1], weights[0])
     groups = params["feature_group_count"]
-    batch, channels = (shapes[0][axis] for axis in image[:2])
-    fan_out = shapes[1][kernel[0]] // groups
-    window = [shapes[1][axis] for axis in kernel[2:]]
-    places = [out[axis] for axis in made[2:]]
-    positions, fan_in = batch * math.prod(places), channels // groups * math.prod(window)
+    *window, channels, outputs = (shapes[1][axis] for axis in kernel)
+    batch, *places, _ = (out[axis] for axis in made)
+    fan_out = outputs // groups
+    positions, fan_in = batch * math.prod(places), math.prod(window) * channels
 
     def left(x: jax.Array) -> jax.Array:
         found = patches(x.transpose(image), window, places, params)
-        # (batch, channels, window, places) -> (groups, batch and places, channels of a group and window)
-        parts = found.reshape(batch, groups, fan_in, math.prod(places))
-        return parts.transpose(1, 0, 3, 2).reshape(groups, positions, fan_in)
+        # (batch, places, window, channels of all groups) -> (groups, batch and places, window and channels)
+        parts = found.reshape(positions, math.prod(window), groups, channels)
+        return parts.transpose(2, 0, 1, 3).reshape(groups, positions, fan_in)
 
     def right(signal: jax.Array, _: Any) -> jax.Array:
-        parts = signal.transpose(made).reshape(batch, groups, fan_out, math.prod(places))
-        return parts.transpose(1, 0, 3, 2).reshape(groups, positions, fan_out)
+        return signal.transpose(made).reshape(positions, groups, fan_out).swapaxes(0, 1)
 
     def matrices(v: Any) -> Any:
-        return v.transpose(kernel).reshape(groups, fan_out, fan_in).swapaxes(1, 2)
+        return v.transpose(kernel).reshape(fan_in, groups, fan_out).swapaxes(0, 1)
 
     def back(v: jax.Array) -> jax.Array:
-        parts = v.swapaxes(1, 2).reshape(groups * fan_out, channels // groups, *window)
+        parts = v.swapaxes(0, 1).reshape(*window, channels, outputs)
         return parts.transpose(tuple(np.argsort(kernel)))
 
     return Product(value, groups, positions, fan_in, fan_out, left, right, matrices, back)
 
 
 def patches(x: jax.Array, window: list[int], places: list[int], params: dict[str, Any]) -> jax.Array:
-    """(batch, channels, ...) -> (batch, channels, window, places): what a kernel sees, at each of its places."""
+    """(batch, ..., channels) -> (batch, places, window and channels): what a kernel sees at each place."""
     padding = [
         (low, high, step - 1) for (low, high), step in zip(params["padding"], params["lhs_dilation"], strict=True)
     ]
-    whole = jax.lax.pad(x, jnp.zeros((), x.dtype), [(0, 0, 0), (0, 0, 0), *padding])
-    shifted = []
+    whole = jax.lax.pad(x, jnp.zeros((), x.dtype), [(0, 0, 0), *padding, (0, 0, 0)])
+    strides, shifted = params["window_strides"], []
     for offset in np.ndindex(*window):
         start = [at * step for at, step in zip(offset, params["rhs_dilation"], strict=True)]
-        strides = params["window_strides"]
         stop = [at + (n - 1) * step + 1 for at, n, step in zip(start, places, strides, strict=True)]
-        shifted.append(jax.lax.slice(whole, (0, 0, *start), (*x.shape[:2], *stop), (1, 1, *strides)))
-    return jnp.stack(shifted, axis=2).reshape(*x.shape[:2], math.prod(window), math.prod(places))
+        limits = (x.shape[0], *stop, x.shape[-1])
+        shifted.append(jax.lax.slice(whole, (0, *start, 0), limits, (1, *strides, 1)))
+    return jnp.concatenate(shifted, axis=-1)
 
 
 def _look_up(params: dict[str, Any], value: int, shapes: list[Any], out: tuple[int, ...]) -> Product | None:
@@ -205,12 +206,57 @@ class Factors(NamedTuple):
         """The factors of the transposed matrices."""
         return Factors(self.g, self.a)
 
+    def multiplied(self) -> "Multiplied":
+        """Every example's gradient itself."""
+        lengths = (jnp.linalg.norm(self.a, axis=3) * jnp.linalg.norm(self.g, axis=3)).sum((1, 2))
+        return Multiplied(jnp.einsum("bgpk,bgpn->bgkn", self.a, self.g), self.g.shape[2] * lengths)
 
-def weighted_sum(factors: Factors, weights: jax.Array, fan_in: int) -> jax.Array:
+
+class Multiplied(NamedTuple):
+    """Every example's gradient by matrices, where that is cheaper than its factors.
+
+    Attributes:
+        m: (batch, groups, fan_in, fan_out).
+        rounding: (batch,) half ulps by which its norm may be off.
+    """
+
+    m: jax.Array
+    rounding: jax.Array
+
+
+def best_form(factors: Factors, weighed: bool, fan_in: int) -> Factors | Multiplied:
+    """The form in which norms and sums are the least work.
+
+    Args:
+        factors: The factors.
+        weighed: Whether the numbers of a gradient count differently in its norm.
+        fan_in: Rows of a matrix.
+    """
+    positions, fan_out = factors.g.shape[2:]
+    if positions == 1 or (not weighed and gram_is_smaller(positions, fan_in, fan_out, factors.looks_up)):
+        return factors
+    return factors.dense(fan_in).multiplied()
+
+
+def gram_is_smaller(positions: int, fan_in: int, fan_out: int, looks_up: bool) -> bool:
+    """Whether Gram matrices of positions take less work than every example's product."""
+    if looks_up:
+        return positions**2 <= fan_in * fan_out
+    # A product saves another one later, but is written and read several times.
+    return positions**2 * (fan_in + fan_out) <= PASSES * fan_in * fan_out
+
+
+PASSES = 30
+"""Multiplications that take as long as reading and writing a number a few times: measured on CPUs."""
+
+
+def weighted_sum(form: Factors | Multiplied, weights: jax.Array, fan_in: int) -> jax.Array:
     """sum_i weights_i a_i^T g_i: (groups, fan_in, fan_out), by one product."""
-    a, g = factors
+    if isinstance(form, Multiplied):
+        return jnp.tensordot(weights.astype(form.m.dtype), form.m, axes=1)
+    a, g = form
     weighed = g * weights[:, None, None, None].astype(g.dtype)
-    if factors.looks_up:
+    if form.looks_up:
         rows = weighed.reshape(-1, g.shape[-1])
         return jnp.zeros((fan_in, g.shape[-1]), g.dtype).at[a.reshape(-1)].add(rows)[None]
     if a.shape[1] == 1:
@@ -218,14 +264,16 @@ def weighted_sum(factors: Factors, weights: jax.Array, fan_in: int) -> jax.Array
     return jnp.einsum("bgpk,bgpn->gkn", a, weighed)
 
 
-def against(factors: Factors, matrices: jax.Array) -> jax.Array:
+def against(form: Factors | Multiplied, matrices: jax.Array) -> jax.Array:
     """(batch,) inner products of every example's gradient with the same matrices."""
-    a, g = factors
-    seen = matrices[0][a][:, None] if factors.looks_up else jnp.einsum("bgpk,gkn->bgpn", a, matrices)
+    if isinstance(form, Multiplied):
+        return jnp.einsum("bgkn,gkn->b", form.m, matrices)
+    a, g = form
+    seen = matrices[0][a][:, None] if form.looks_up else jnp.einsum("bgpk,gkn->bgpn", a, matrices)
     return (seen * g).sum((1, 2, 3))
 
 
-def squared_norms(factors: Factors, weights: jax.Array | None, fan_in: int) -> jax.Array:
+def squared_norms(form: Factors | Multiplied, weights: jax.Array | None, fan_in: int) -> jax.Array:
     """(batch,) upper bounds on the squared norms of a_i^T g_i, each number of it weighed by `weights`, or by 1.
 
     What positions contribute may cancel, of which rounding leaves a rest. With S = sum_p |a_p| |g_p|, half an ulp
@@ -233,24 +281,22 @@ def squared_norms(factors: Factors, weights: jax.Array | None, fan_in: int) -> j
     norm by the products by positions u S; what is added up without cancelling errs by a share of the number of
     terms times u. That is added, so that no norm is too small.
     """
-    a, g = factors
-    half_ulp = half_ulp_of(g)
-    positions, fan_out = g.shape[2], g.shape[3]
-    terms = 1 + (fan_in + 2 * fan_out + g.shape[1] + 8) * half_ulp
+    if isinstance(form, Multiplied):
+        return _of_products(form, weights)
+    half_ulp, (groups, positions, fan_out) = half_ulp_of(form.g), form.g.shape[1:]
+    terms = (fan_in + 2 * fan_out + groups + 8) * half_ulp
     if positions == 1:
-        return terms * _lone(factors, weights)
-    if weights is None and gram_is_smaller(positions, fan_in, fan_out, factors.looks_up):
-        lengths = jnp.linalg.norm(g, axis=3) * (1 if factors.looks_up else jnp.linalg.norm(a, axis=3))
-        total = jnp.einsum("bgpq,bgpq->bgp", _gram(factors), jnp.einsum("bgpc,bgqc->bgpq", g, g)).sum((1, 2))
-        error = (fan_in + fan_out + 2 * positions + 2) * half_ulp * jnp.square(lengths.sum((1, 2)))
-        return jnp.maximum(total, 0) + (terms - 1) * jnp.abs(total) + error
-    a, g = factors.dense(fan_in)
-    lengths = (jnp.linalg.norm(a, axis=3) * jnp.linalg.norm(g, axis=3)).sum((1, 2))
-    most = 1.0 if weights is None else jnp.sqrt(weights.max())
-    products = jnp.square(jnp.einsum("bgpk,bgpn->bgkn", a, g))
-    whole = (products if weights is None else products * weights).sum((1, 2, 3))
-    norms = jnp.sqrt(whole) * (1 + fan_in * half_ulp) + positions * half_ulp * most * lengths
-    return terms * jnp.square(norms)
+        return (1 + terms) * _of_outer_products(form, weights)
+    if weights is not None:
+        return _of_products(form.dense(fan_in).multiplied(), weights)
+    lengths = jnp.linalg.norm(form.g, axis=3)
+    if not form.looks_up:
+        lengths = lengths * jnp.linalg.norm(form.a, axis=3)
+    grams = _gram(form), jnp.einsum("bgpc,bgqc->bgpq", form.g, form.g)
+    # In two rounds, whose rounding adds up to less than that of one.
+    total = jnp.einsum("bgpq,bgpq->bgp", *grams).sum((1, 2))
+    error = (fan_in + fan_out + 2 * positions + 2) * half_ulp * jnp.square(lengths.sum((1, 2)))
+    return jnp.maximum(total, 0) + terms * jnp.abs(total) + error
 
 
 def half_ulp_of(x: jax.Array) -> float:
@@ -259,31 +305,31 @@ def half_ulp_of(x: jax.Array) -> float:
     return float(info.eps) / 2
 
 
-def gram_is_smaller(positions: int, fan_in: int, fan_out: int, looks_up: bool) -> bool:
-    """Whether Gram matrices of positions take less work than every example's product."""
-    if looks_up:
-        return positions**2 <= fan_in * fan_out
-    # A product in memory saves one later, but is written and read.
-    return positions**2 * (fan_in + fan_out) <= 4 * fan_in * fan_out
+def _of_products(form: Multiplied, weights: jax.Array | None) -> jax.Array:
+    half_ulp, size = half_ulp_of(form.m), form.m[0].size
+    squares = jnp.square(form.m) if weights is None else jnp.square(form.m) * weights
+    most = 1.0 if weights is None else jnp.sqrt(weights.max())
+    norms = jnp.sqrt(squares.sum((1, 2, 3))) * (1 + size * half_ulp)
+    return jnp.square(norms + half_ulp * most * form.rounding)
 
 
-def _lone(factors: Factors, weights: jax.Array | None) -> jax.Array:
-    """The squared norms for one position: of an outer product."""
-    a, g = factors
+def _of_outer_products(form: Factors, weights: jax.Array | None) -> jax.Array:
+    """For one position."""
+    a, g = form
     squares = jnp.square(g)[:, :, 0]
     if weights is None:
         sizes = squares.sum(2)
-        return (sizes if factors.looks_up else jnp.square(a)[:, :, 0].sum(2) * sizes).sum(1)
-    if factors.looks_up:
+        return (sizes if form.looks_up else jnp.square(a)[:, :, 0].sum(2) * sizes).sum(1)
+    if form.looks_up:
         seen = weights[0][a[:, 0]][:, None]
     else:
         seen = jnp.einsum("bgk,gkn->bgn", jnp.square(a)[:, :, 0], weights)
     return (seen * squares).sum((1, 2))
 
 
-def _gram(factors: Factors) -> jax.Array:
+def _gram(form: Factors) -> jax.Array:
     """(batch, groups, positions, positions) inner products of rows of a."""
-    a = factors.a
-    if factors.looks_up:
-        return (a[:, None, :, None] == a[:, None, None, :]).astype(factors.g.dtype)
+    a = form.a
+    if form.looks_up:
+        return (a[:, None, :, None] == a[:, None, None, :]).astype(form.g.dtype)
     return jnp.einsum("bgpk,bgqk->bgpq", a, a)

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from dpinfer.clipping.plan import Plan, Tap, constants_of
-from dpinfer.clipping.products import Factors
+from dpinfer.clipping.products import Factors, Multiplied, best_form
 from dpinfer.clipping.program import Equation, Program
 
 Values = dict[int, Any]
@@ -19,12 +19,12 @@ class Gradients(NamedTuple):
 
     Attributes:
         losses: (batch,) the losses.
-        factors: Of each tap.
+        factors: Of each tap, its factors, or their product where that is cheaper.
         copies: (batch, ...) gradients by copies, by directions and by opened parameters.
     """
 
     losses: jax.Array
-    factors: list[Factors]
+    factors: list[Factors | Multiplied]
     copies: Values
 
     def of_counted(self, counted: jax.Array) -> "Gradients":
@@ -176,7 +176,16 @@ def gradients_of(plan: Plan, values: Values, leaves: Values, examples: list[Any]
         for number, tap in enumerate(plan.taps)
     }
     (by_copy, by_tap), (losses, seen) = jax.grad(total, (0, 1), has_aux=True)(copies, zeros)
-    factors = [_factors(tap, seen[number], by_tap[number]) for number, tap in enumerate(plan.taps)]
+    alone_in_their_ties = {tie.taps[0] for tie in plan.ties if len(tie.taps) == 1}
+    factors = list[Factors | Multiplied]()
+    for number, tap in enumerate(plan.taps):
+        own = _factors(tap, seen[number], by_tap[number])
+        if number in alone_in_their_ties:
+            origins = plan.origins[tap.value]
+            weighed = len(origins) > 1 or not all(trail and trail.exact for trail in origins.values())
+            factors.append(best_form(own, weighed, tap.product.fan_in))
+        else:
+            factors.append(own)
     return Gradients(losses, factors, by_copy)
 
 
@@ -196,4 +205,5 @@ def _factors(tap: Tap, seen: jax.Array, signal: jax.Array) -> Factors:
             if product.looks_up
             else jnp.moveaxis(a, -3, 1).reshape(size, product.groups, tap.positions, product.fan_in)
         )
-    return Factors(a, g)
+    wide = jnp.promote_types(g.dtype, jnp.float32)
+    return Factors(a if product.looks_up else a.astype(wide), g.astype(wide))

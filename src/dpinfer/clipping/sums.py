@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 
 from dpinfer.clipping import run
@@ -27,6 +28,11 @@ GRADIENTS = {"cpu": 1 << 24}
 GRADIENTS_ELSEWHERE = 1 << 30
 FEW = 1 << 12
 """Up to so many parameters, gradients are taken one by one: it is as quick, and compiles sooner."""
+
+LEAST_CLIP = 1e-12
+"""Squares of much shorter gradients are zero in 32 bits, so that nothing would be clipped."""
+LEAST_BYTES = 4
+"""Of a number of which norms are taken."""
 
 
 class Clipped(NamedTuple):
@@ -75,6 +81,9 @@ def clipped_grad(
         A function of parameters, examples, whose leaves are (batch, ...), and optionally `mask`, (batch,) which
         examples count; it can be compiled, mapped and scanned.
     """
+    for bound in jax.tree.leaves(clip):
+        if not isinstance(bound, jax.core.Tracer):
+            require_clip(float(bound))
 
     def clipped(parameters: Tree, examples: Tree, mask: jax.Array | None = None) -> Tree:
         sizes = {leaf.shape[0] if leaf.shape else None for leaf in map(jnp.asarray, jax.tree.leaves(examples))}
@@ -86,6 +95,24 @@ def clipped_grad(
         return found if has_aux else found.total
 
     return clipped
+
+
+def require_clip(clip: float) -> None:
+    """Refuse a clip to which gradients cannot be scaled down."""
+    if not 0 < clip < math.inf:
+        raise InputError(f"the clip is {clip}, but should be positive and finite")
+    if clip < LEAST_CLIP:
+        raise InputError(f"the clip is {clip}, but below {LEAST_CLIP:g} it cannot be enforced in 32-bit numbers")
+
+
+def require_precision(parameters: Tree) -> None:
+    """Refuse parameters, and so gradients, of 16 bits: small squares are lost, and norms come out short."""
+    for leaf in jax.tree.leaves(parameters):
+        if np.dtype(leaf.dtype).itemsize < LEAST_BYTES:
+            raise InputError(
+                f"the parameters hold {leaf.dtype}, in which the norm of a gradient cannot be bounded: keep them "
+                "in float32, and let the loss cast them"
+            )
 
 
 def sensitivity(clip: Tree) -> float:
@@ -102,6 +129,7 @@ def clipped_sum(
     micro_batch: int | None = None,
 ) -> Clipped:
     """Sum the gradients of the loss over examples, each scaled down to norm `clip`; see `clipped_grad`."""
+    require_precision(parameters)
     if size_of(parameters) > FEW:
         try:
             plan = planned(loss, parameters, examples)

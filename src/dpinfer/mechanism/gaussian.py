@@ -1,14 +1,10 @@
 """The Gaussian mechanism on a sum of gradients."""
 
-import math
-
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from dpinfer.accounting.events import Gaussian
-from dpinfer.clipping.sums import clipped_sum
-from dpinfer.errors import InputError
+from dpinfer.clipping.sums import clipped_sum, require_clip
 from dpinfer.mechanism.base import Mechanism
 from dpinfer.tree import normal_like
 from dpinfer.types import Loss, Tree
@@ -34,37 +30,10 @@ def gaussian(
     bound, scale = jnp.asarray(clip / examples_per_record), jnp.asarray(noise_multiplier * clip)
 
     def release(noise: Tree, loss: Loss, parameters: Tree, examples: Tree, mask: jax.Array) -> Tree:
-        require_precision(parameters)
         total = clipped_sum(loss, parameters, examples, mask, bound, micro_batch).total
         return noisy(total, noise, scale)
 
     return Mechanism(normal_like, release, Gaussian(noise_multiplier=noise_multiplier), scale)
-
-
-LEAST_CLIP = 1e-12
-"""Squares of much shorter gradients are zero in 32 bits, so that nothing would be clipped."""
-
-
-LEAST_BYTES = 4
-"""Of a number of which norms are taken."""
-
-
-def require_clip(clip: float) -> None:
-    """Refuse a clip to which gradients cannot be scaled down."""
-    if not 0 < clip < math.inf:
-        raise InputError(f"the clip is {clip}, but should be positive and finite")
-    if clip < LEAST_CLIP:
-        raise InputError(f"the clip is {clip}, but below {LEAST_CLIP:g} it cannot be enforced in 32-bit numbers")
-
-
-def require_precision(parameters: Tree) -> None:
-    """Refuse parameters, and so gradients, of 16 bits: small squares are lost, and norms come out short."""
-    for leaf in jax.tree.leaves(parameters):
-        if np.dtype(leaf.dtype).itemsize < LEAST_BYTES:
-            raise InputError(
-                f"the parameters hold {leaf.dtype}, in which the norm of a gradient cannot be bounded: keep them "
-                "in float32, and let the loss cast them"
-            )
 
 
 def noisy(total: Tree, noise: Tree, scale: jax.Array) -> Tree:

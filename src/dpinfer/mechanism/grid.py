@@ -23,10 +23,9 @@ import numpy as np
 
 from dpinfer import tree
 from dpinfer.accounting.events import Gaussian
-from dpinfer.clipping.sums import by_gradients, fitting, in_parts
+from dpinfer.clipping.sums import by_gradients, fitting, in_parts, require_clip, require_precision
 from dpinfer.errors import InputError
 from dpinfer.mechanism.base import Mechanism
-from dpinfer.mechanism.gaussian import require_clip, require_precision
 from dpinfer.random import normal
 from dpinfer.types import Key, Loss, Tree
 

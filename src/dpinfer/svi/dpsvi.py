@@ -14,11 +14,12 @@ from dpinfer.accounting import accountant, calibrate
 from dpinfer.accounting.base import worst
 from dpinfer.accounting.budget import Budget, budget_of
 from dpinfer.accounting.events import Event, Relation, Repeat
+from dpinfer.clipping.sums import require_precision
 from dpinfer.errors import InputError
 from dpinfer.inference.base import Algorithm
 from dpinfer.inference.one_record import View
 from dpinfer.inference.run import run
-from dpinfer.mechanism.gaussian import gaussian, require_precision
+from dpinfer.mechanism.gaussian import gaussian
 from dpinfer.random.chacha import require_system_key
 from dpinfer.random.keys import digest, fold
 from dpinfer.sampling.by_name import SamplerName

@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import optax
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn
 
+from dpinfer.clipping.sums import require_precision
 from dpinfer.errors import InputError
-from dpinfer.mechanism.gaussian import require_precision
 from dpinfer.types import Loss, Tree
 
 OURS = re.compile(r"batch_?norm", re.IGNORECASE)
