@@ -192,3 +192,35 @@ def test_parameters_of_16_bits_are_refused() -> None:
     low = jax.tree.map(lambda leaf: leaf.astype(jnp.bfloat16), MADE.parameters)
     with pytest.raises(InputError, match="the parameters hold bfloat16"):
         clipped_grad(MADE.loss, 0.5)(low, BATCH)
+
+
+def test_a_derivative_of_ones_own_that_mixes_numbers_is_not_taken_for_one_number_by_number() -> None:
+    @jax.custom_jvp
+    def plain(w: jax.Array) -> jax.Array:
+        return 1.0 * w
+
+    @plain.defjvp
+    def _(at: Any, by: Any) -> Any:
+        return 1.0 * at[0], jnp.full_like(by[0], 3.0) * by[0].sum()
+
+    def loss(parameters: Any, x: jax.Array) -> jax.Array:
+        return jnp.square(x @ plain(parameters)).sum()
+
+    parameters, xs = jnp.ones((4, 4)), BATCH["x"][:, 0]
+    theirs = sums.by_gradients(loss, parameters, 1.0)(xs, jnp.ones(8, bool)).total
+    same(clipped_grad(loss, 1.0)(parameters, xs), theirs)
+
+
+def test_penalties_one_by_one_need_no_copies() -> None:
+    def loss(parameters: Any, x: jax.Array) -> jax.Array:
+        found = jnp.square(jnp.tanh(x @ parameters["a"]) @ parameters["b"]).sum()
+        for own in parameters.values():
+            found = found + 0.1 * jnp.square(own).sum()
+        return found
+
+    parameters = {name: jax.random.normal(jax.random.key(ord(name)), (40, 40)) for name in "ab"}
+    xs = jax.random.normal(jax.random.key(0), (8, 40))
+    assert "copy" not in explain(loss, parameters, xs[0])
+    for clip in (1.0, 1e6):
+        theirs = sums.by_gradients(loss, parameters, clip)(xs, jnp.ones(8, bool)).total
+        same(clipped_grad(loss, clip)(parameters, xs), theirs)

@@ -5,7 +5,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from dpinfer.clipping.plan import Plan, Tap
+from dpinfer.clipping.plan import ClippingPlan, Tap
 from dpinfer.clipping.products import gram_is_smaller
 from dpinfer.clipping.sums import FEW, planned
 from dpinfer.tree import size
@@ -42,7 +42,7 @@ def _batch_of_one(leaf: Any) -> jax.ShapeDtypeStruct:
     return jax.ShapeDtypeStruct((1, *jnp.shape(leaf)), jnp.result_type(leaf))
 
 
-def _rule(plan: Plan, leaf: int) -> tuple[str, str]:
+def _rule(plan: ClippingPlan, leaf: int) -> tuple[str, str]:
     """The rules of a parameter, and how many numbers each example holds for it."""
     if leaf in plan.opened:
         return "copy, of the parameter itself", f"{plan.program.size(leaf)} numbers"

@@ -1,5 +1,6 @@
 """Norms of every example's gradient by the parameters, and weighted sums, of what a run by the plan has found."""
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -7,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from dpinfer.clipping.origins import NOWHERE
-from dpinfer.clipping.plan import Plan, Tie
+from dpinfer.clipping.plan import ClippingPlan, Tie
 from dpinfer.clipping.products import Factors, against, best_form, half_ulp_of, squared_norms, weighted_sum
 from dpinfer.clipping.run import Gradients, Values, alone
 
@@ -26,7 +27,7 @@ class Norms(NamedTuple):
     tangents: list[Values]
 
 
-def norms_of(plan: Plan, leaves: Values, pull: Any, block: frozenset[int]) -> Norms:
+def norms_of(plan: ClippingPlan, leaves: Values, pull: Any, block: frozenset[int]) -> Norms:
     """What norms over the parameters of a block need.
 
     Args:
@@ -40,7 +41,9 @@ def norms_of(plan: Plan, leaves: Values, pull: Any, block: frozenset[int]) -> No
     for value in plan.directions:
         for place in range(plan.program.size(value)):
             gradient = _within(pull(_lone(plan, value, place)), block)
-            _, moved = jax.jvp(lambda own: alone(plan, own, sorted(weights)), (leaves,), (gradient,))
+            # Values that share no parameter with it do not move.
+            near = [own for own in sorted(weights) if plan.origins[own].keys() & plan.origins[value].keys()]
+            _, moved = jax.jvp(partial(alone, plan, wanted=near), (leaves,), (gradient,))
             directions.append((value, place, gradient))
             tangents.append(moved)
     return Norms(weights, directions, tangents)
@@ -50,16 +53,18 @@ def _within(gradient: Values, block: frozenset[int]) -> Values:
     return {leaf: own if leaf in block else jnp.zeros_like(own) for leaf, own in gradient.items()}
 
 
-def _lone(plan: Plan, value: int, place: int) -> Values:
+def _lone(plan: ClippingPlan, value: int, place: int) -> Values:
     """Zeros for all of `plan.parted`, but a one at one place."""
     avals = plan.program.avals
     zeros = {own: jnp.zeros(avals[own].shape, avals[own].dtype) for own in sorted(plan.parted)}
     return zeros | {value: zeros[value].ravel().at[place].set(1).reshape(avals[value].shape)}
 
 
-def _weights(plan: Plan, leaves: Values, value: int, block: frozenset[int]) -> Any:
+def _weights(plan: ClippingPlan, leaves: Values, value: int, block: frozenset[int]) -> Any:
     """The sum over parameters of the squared entries of the Jacobian in each row; None where all are 1."""
     origins = {leaf: trail for leaf, trail in plan.origins[value].items() if leaf in block}
+    if len(origins) == 1 and all(trail and trail.exact and trail.fills for trail in origins.values()):
+        return None
     counts = np.zeros(plan.program.avals[value].shape, np.float32)
     total: Any = 0.0
     for leaf, trail in origins.items():
@@ -73,7 +78,7 @@ def _weights(plan: Plan, leaves: Values, value: int, block: frozenset[int]) -> A
     return total + counts
 
 
-def _slopes(plan: Plan, leaves: Values, value: int, leaf: int) -> Any:
+def _slopes(plan: ClippingPlan, leaves: Values, value: int, leaf: int) -> Any:
     """How each number of a value moves with the one number of a parameter that it follows from."""
 
     def by(own: Any) -> Any:
@@ -82,7 +87,7 @@ def _slopes(plan: Plan, leaves: Values, value: int, leaf: int) -> Any:
     return jax.jvp(by, (leaves[leaf],), (jnp.ones_like(leaves[leaf]),))[1]
 
 
-def squared(plan: Plan, norms: Norms, found: Gradients, block: frozenset[int]) -> jax.Array:
+def squared(plan: ClippingPlan, norms: Norms, found: Gradients, block: frozenset[int]) -> jax.Array:
     """(batch,) squared norms of gradients by the parameters of a block, none of them too small."""
     ties = [tie for tie in plan.ties if _touches(plan, tie, block)]
     total = sum((_of_tie(plan, norms, found, tie) for tie in ties), jnp.zeros(()))
@@ -94,7 +99,7 @@ def squared(plan: Plan, norms: Norms, found: Gradients, block: frozenset[int]) -
     return _with_directions(plan, norms, found, total) if norms.directions else total
 
 
-def _touches(plan: Plan, tie: Tie, block: frozenset[int]) -> bool:
+def _touches(plan: ClippingPlan, tie: Tie, block: frozenset[int]) -> bool:
     return any(block & plan.origins[plan.taps[number].value].keys() for number in tie.taps)
 
 
@@ -104,7 +109,7 @@ def _of_copy(gradient: jax.Array, weights: Any) -> jax.Array:
     return squares.reshape(squares.shape[0], -1).sum(1) * (1 + count * half_ulp_of(squares))
 
 
-def _of_tie(plan: Plan, norms: Norms, found: Gradients, tie: Tie) -> jax.Array:
+def _of_tie(plan: ClippingPlan, norms: Norms, found: Gradients, tie: Tie) -> jax.Array:
     taps = [plan.taps[number] for number in tie.taps]
     first = taps[0].product
     weights = norms.weights[taps[0].value] if len({tap.value for tap in taps}) == 1 else None
@@ -116,7 +121,7 @@ def _of_tie(plan: Plan, norms: Norms, found: Gradients, tie: Tie) -> jax.Array:
     return squared_norms(best_form(joined, weights is not None, first.fan_in), matrices, first.fan_in)
 
 
-def _turned(plan: Plan, found: Gradients, number: int, swapped: bool) -> Factors:
+def _turned(plan: ClippingPlan, found: Gradients, number: int, swapped: bool) -> Factors:
     """The factors of a tap, as those of the first one that it is tied to."""
     own = found.factors[number]
     assert isinstance(own, Factors)
@@ -124,7 +129,7 @@ def _turned(plan: Plan, found: Gradients, number: int, swapped: bool) -> Factors
     return dense.swapped() if swapped else dense
 
 
-def _with_directions(plan: Plan, norms: Norms, found: Gradients, total: jax.Array) -> jax.Array:
+def _with_directions(plan: ClippingPlan, norms: Norms, found: Gradients, total: jax.Array) -> jax.Array:
     """|r + sum_l y_l u_l|^2 of what is known of |r|^2, with a bound on the rounding of what may cancel."""
     lengths = [
         found.copies[value].reshape(-1, plan.program.size(value))[:, place] for value, place, _ in norms.directions
@@ -144,14 +149,17 @@ def _with_directions(plan: Plan, norms: Norms, found: Gradients, total: jax.Arra
     return jnp.maximum(whole, 0) + terms * half_ulp * jnp.square(reach)
 
 
-def _along(plan: Plan, tangents: Values, found: Gradients) -> jax.Array:
+def _along(plan: ClippingPlan, tangents: Values, found: Gradients) -> jax.Array:
     """(batch,) inner products of gradients, but for directions, with one gradient by parameters."""
     taps = [
         against(own, tap.product.matrices(tangents[tap.value]))
         for tap, own in zip(plan.taps, found.factors, strict=True)
+        if tap.value in tangents
     ]
     copies = [
-        (found.copies[value] * tangents[value]).reshape(found.losses.shape[0], -1).sum(1) for value in plan.copies
+        (found.copies[value] * tangents[value]).reshape(found.losses.shape[0], -1).sum(1)
+        for value in plan.copies
+        if value in tangents
     ]
     return sum(taps + copies, jnp.zeros(()))
 
@@ -160,7 +168,7 @@ def _inner(one: Values, other: Values) -> jax.Array:
     return sum((jnp.vdot(one[leaf], other[leaf]) for leaf in one), jnp.zeros(()))
 
 
-def summed(plan: Plan, found: Gradients, weights: jax.Array) -> Values:
+def summed(plan: ClippingPlan, found: Gradients, weights: jax.Array) -> Values:
     """The weighted sum of gradients, by `plan.parted` and by opened parameters."""
     sums: Values = {
         value: jnp.tensordot(weights.astype(own.dtype), own, axes=1) for value, own in found.copies.items()

@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from dpinfer.clipping.program import CALLS, Equation, Program
+from dpinfer.clipping.program import CALLS, Equation, FlatProgram
 
 MOVES = {
     "broadcast_in_dim", "copy", "copy_p", "convert_element_type", "dynamic_slice", "expand_dims", "pad",
@@ -32,8 +32,6 @@ BY_NUMBER = EXACT | {
     "tanh", "xor",
 }  # fmt: skip
 CHANGES = BY_NUMBER | {"convert_element_type"}
-WITH_RULES = ("custom_jvp_call", "custom_vjp_call")
-"""Calls with a derivative of their own."""
 NOWHERE = -1
 
 
@@ -88,6 +86,11 @@ class Trail:
         """The trail after a function number by number."""
         return Trail(self.moves, self.exact and exact)
 
+    @property
+    def fills(self) -> bool:
+        """Whether all numbers of the value come from the parameter."""
+        return not any(move.equation.name in {"concatenate", "pad"} for move in self.moves)
+
     def layout(self, shape: tuple[int, ...]) -> np.ndarray:
         """For each number of the value its place in the parameter, of that shape; -1 if it is from elsewhere."""
         places = np.arange(math.prod(shape), dtype=np.int32).reshape(shape)
@@ -105,7 +108,7 @@ Origins = dict[int, Trail | None]
 """By parameter, the trail to a value; None where its numbers are mixed."""
 
 
-def origins_of(equation: Equation, program: Program, known: dict[int, Origins]) -> list[Origins]:
+def origins_of(equation: Equation, program: FlatProgram, known: dict[int, Origins]) -> list[Origins]:
     """Origins of what an equation makes of values whose origins are known."""
     given = [known[value] for value in equation.inputs]
     mixed: Origins = dict.fromkeys(leaf for origins in given for leaf in origins)
@@ -114,13 +117,13 @@ def origins_of(equation: Equation, program: Program, known: dict[int, Origins]) 
         made = [_moved(_move(equation, program, 0, place), given[0]) for place in range(len(equation.outputs))]
     elif mixed and equation.name == "concatenate":
         made = [_joined(equation, program, given)]
-    elif mixed and _is_by_number(equation):
+    elif mixed and _is_by_number(equation, program):
         made = [_by_number(equation, program, given, value) for value in equation.outputs]
     # Whole numbers and truth values have no derivatives.
     return [own if program.is_real(value) else {} for value, own in zip(equation.outputs, made, strict=True)]
 
 
-def _only_moves(equation: Equation, program: Program, given: list[Origins]) -> bool:
+def _only_moves(equation: Equation, program: FlatProgram, given: list[Origins]) -> bool:
     value, *settings = equation.inputs
     if equation.name == "convert_element_type" and narrows(equation, program):
         return False
@@ -129,13 +132,13 @@ def _only_moves(equation: Equation, program: Program, given: list[Origins]) -> b
     return equation.name != "broadcast_in_dim" or program.size(equation.outputs[0]) == program.size(value)
 
 
-def narrows(equation: Equation, program: Program) -> bool:
+def narrows(equation: Equation, program: FlatProgram) -> bool:
     """Whether numbers lose digits: a sum of gradients that came back through it would lose them, too."""
     before, after = (program.avals[value].dtype.itemsize for value in (equation.inputs[0], equation.outputs[0]))
     return bool(after < before)
 
 
-def _move(equation: Equation, program: Program, given: int, made: int) -> Move:
+def _move(equation: Equation, program: FlatProgram, given: int, made: int) -> Move:
     shapes = tuple(program.avals[value].shape for value in equation.inputs)
     settings = tuple(program.constants.get(value) for value in equation.inputs[1:])
     return Move(equation, given, made, shapes, settings)
@@ -145,7 +148,7 @@ def _moved(move: Move, origins: Origins) -> Origins:
     return {leaf: trail and trail.moved(move) for leaf, trail in origins.items()}
 
 
-def _joined(equation: Equation, program: Program, given: list[Origins]) -> Origins:
+def _joined(equation: Equation, program: FlatProgram, given: list[Origins]) -> Origins:
     made: Origins = {}
     for place, origins in enumerate(given):
         for leaf, trail in _moved(_move(equation, program, place, 0), origins).items():
@@ -153,7 +156,7 @@ def _joined(equation: Equation, program: Program, given: list[Origins]) -> Origi
     return made
 
 
-def _by_number(equation: Equation, program: Program, given: list[Origins], made: int) -> Origins:
+def _by_number(equation: Equation, program: FlatProgram, given: list[Origins], made: int) -> Origins:
     shape = program.avals[made].shape
     found: Origins = {}
     for value, origins in zip(equation.inputs, given, strict=True):
@@ -170,11 +173,14 @@ def _by_number(equation: Equation, program: Program, given: list[Origins], made:
     return found
 
 
-def _is_by_number(equation: Equation) -> bool:
-    if equation.name not in WITH_RULES:
+def _is_by_number(equation: Equation, program: FlatProgram) -> bool:
+    if equation.name != "custom_jvp_call":
         return equation.name in BY_NUMBER
-    inner = equation.params.get("call_jaxpr", equation.params.get("fun_jaxpr"))
-    return inner is not None and _all_by_number(inner)
+    if not all(map(program.is_real, (*equation.inputs, *equation.outputs))):
+        return False
+    # A derivative of somebody's own need not be one number by number, even if the function is.
+    given = [jax.ShapeDtypeStruct(program.avals[v].shape, program.avals[v].dtype) for v in equation.inputs]
+    return _all_by_number(jax.make_jaxpr(lambda at, by: jax.jvp(equation, at, by))(given, given))
 
 
 def _all_by_number(inner: Any) -> bool:
@@ -183,7 +189,7 @@ def _all_by_number(inner: Any) -> bool:
     shapes = {variable.aval.shape for variable in jaxpr.outvars}
     for equation in jaxpr.eqns:
         deeper = equation.params.get("jaxpr", equation.params.get("call_jaxpr"))
-        is_call = equation.primitive.name in (*CALLS, *WITH_RULES) and deeper is not None
+        is_call = equation.primitive.name in (*CALLS, "custom_jvp_call") and deeper is not None
         if not (_all_by_number(deeper) if is_call else equation.primitive.name in CHANGES):
             return False
         shapes |= {variable.aval.shape for variable in equation.outvars}

@@ -20,12 +20,12 @@ import numpy as np
 
 from dpinfer.clipping.origins import Origins, Trail, origins_of
 from dpinfer.clipping.products import Product, product_of
-from dpinfer.clipping.program import Equation, Program
+from dpinfer.clipping.program import Equation, FlatProgram
 
 MANY = 256
 """Copies of more numbers are worth a direction."""
-MOST_DIRECTIONS = 4
-"""Numbers in all whose gradients are directions: each costs about one more forward pass."""
+MOST_DIRECTIONS = 32
+"""Numbers in all whose gradients are directions: each costs one more forward pass of what it depends on."""
 
 
 class Tap(NamedTuple):
@@ -64,7 +64,7 @@ class Tie(NamedTuple):
 
 
 @dataclass
-class Plan:
+class ClippingPlan:
     """What is done where parameters meet examples.
 
     Attributes:
@@ -79,7 +79,7 @@ class Plan:
         each: Equations that are run for each example.
     """
 
-    program: Program
+    program: FlatProgram
     leaves: tuple[int, ...]
     opened: frozenset[int]
     taps: list[Tap] = field(default_factory=list)
@@ -99,7 +99,7 @@ class Plan:
         return {value: own for own in self.program.equations for value in own.outputs if value in self.origins}
 
 
-def plan_of(program: Program, num_leaves: int) -> Plan:
+def plan_of(program: FlatProgram, num_leaves: int) -> ClippingPlan:
     """Find the cheapest way for each parameter; parameters whose ways get into each other's are opened."""
     leaves = tuple(program.inputs[:num_leaves])
     opened = frozenset[int]()
@@ -111,9 +111,9 @@ def plan_of(program: Program, num_leaves: int) -> Plan:
         opened |= {clash}
 
 
-def _met(program: Program, leaves: tuple[int, ...], opened: frozenset[int]) -> Plan:
+def _met(program: FlatProgram, leaves: tuple[int, ...], opened: frozenset[int]) -> ClippingPlan:
     """Meet every equation in turn."""
-    plan = Plan(program, leaves, opened)
+    plan = ClippingPlan(program, leaves, opened)
     plan.origins = {value: {} for value in program.constants}
     plan.origins |= {leaf: {leaf: Trail()} for leaf in leaves if leaf not in opened}
     makers = dict[int, Equation]()
@@ -133,7 +133,7 @@ def _met(program: Program, leaves: tuple[int, ...], opened: frozenset[int]) -> P
     return plan
 
 
-def _meet(plan: Plan, makers: dict[int, Equation], equation: Equation, place: int) -> None:
+def _meet(plan: ClippingPlan, makers: dict[int, Equation], equation: Equation, place: int) -> None:
     value = _as_it_was(makers, equation.inputs[place])
     taps = None
     if all(plan.origins[value].values()):
@@ -152,7 +152,7 @@ def _as_it_was(makers: dict[int, Equation], value: int) -> int:
 
 
 def _taps(
-    program: Program, equation: Equation, place: int, value: int, loops: tuple[int, ...]
+    program: FlatProgram, equation: Equation, place: int, value: int, loops: tuple[int, ...]
 ) -> list[Tap] | None:
     """The products that an equation makes of one of its inputs; None if it makes anything else of it."""
     body = equation.body
@@ -181,7 +181,7 @@ def constants_of(equation: Equation) -> int:
     return len(equation.inputs) - params["num_carry"] - scanned
 
 
-def _part(plan: Plan, makers: dict[int, Equation], value: int) -> None:
+def _part(plan: ClippingPlan, makers: dict[int, Equation], value: int) -> None:
     """Give each example a copy of a value, or of those that it follows from; or take it as a direction."""
     cuts = _cuts(plan, makers, value)
     size, copied = plan.program.size(value), sum(map(plan.program.size, cuts))
@@ -194,7 +194,7 @@ def _part(plan: Plan, makers: dict[int, Equation], value: int) -> None:
         plan.copies = list(dict.fromkeys([*plan.copies, *cuts]))
 
 
-def _cuts(plan: Plan, makers: dict[int, Equation], value: int) -> list[int]:
+def _cuts(plan: ClippingPlan, makers: dict[int, Equation], value: int) -> list[int]:
     """The last values before this one whose numbers are not mixed."""
     if all(plan.origins[value].values()):
         return [value]
@@ -202,7 +202,7 @@ def _cuts(plan: Plan, makers: dict[int, Equation], value: int) -> list[int]:
     return list(dict.fromkeys(cut for part in parts for cut in _cuts(plan, makers, part)))
 
 
-def _tied(plan: Plan) -> int | None:
+def _tied(plan: ClippingPlan) -> int | None:
     """Find taps that share parameters; returns a parameter that is used in ways that cannot be told together."""
     users = defaultdict[int, list[int]](list)
     for number, value in enumerate([*(tap.value for tap in plan.taps), *plan.copies]):
@@ -223,7 +223,7 @@ def _tied(plan: Plan) -> int | None:
     return None
 
 
-def _sharing(plan: Plan, leaf: int, numbers: list[int]) -> Iterator[tuple[int, int]]:
+def _sharing(plan: ClippingPlan, leaf: int, numbers: list[int]) -> Iterator[tuple[int, int]]:
     """Pairs of taps and copies that have numbers of a parameter in common."""
     if len(numbers) == 1:
         return
@@ -234,7 +234,7 @@ def _sharing(plan: Plan, leaf: int, numbers: list[int]) -> Iterator[tuple[int, i
             yield one, other
 
 
-def _used(plan: Plan, value: int, leaf: int) -> np.ndarray:
+def _used(plan: ClippingPlan, value: int, leaf: int) -> np.ndarray:
     """Which numbers of a parameter a value has."""
     used = np.zeros(plan.program.size(leaf) + 1, bool)
     used[_layout(plan, value, leaf)] = True
@@ -242,13 +242,13 @@ def _used(plan: Plan, value: int, leaf: int) -> np.ndarray:
     return used[:-1]
 
 
-def _layout(plan: Plan, value: int, leaf: int) -> np.ndarray:
+def _layout(plan: ClippingPlan, value: int, leaf: int) -> np.ndarray:
     trail = plan.origins[value][leaf]
     assert trail is not None
     return trail.layout(plan.program.avals[leaf].shape)
 
 
-def _tie(plan: Plan, numbers: list[int]) -> Tie | None:
+def _tie(plan: ClippingPlan, numbers: list[int]) -> Tie | None:
     """Taps whose matrices have the same numbers of one parameter, or of one value, in the same places."""
     if len(numbers) == 1:
         return Tie((numbers[0],), (False,))
@@ -269,7 +269,7 @@ def _tie(plan: Plan, numbers: list[int]) -> Tie | None:
     return Tie(tuple(numbers), tuple(swapped))
 
 
-def _ground(plan: Plan, tap: Tap, shared: bool) -> Any:
+def _ground(plan: ClippingPlan, tap: Tap, shared: bool) -> Any:
     """The places of a tap's matrices in what is shared: one value, or one parameter as it is."""
     origins = plan.origins[tap.value]
     if shared:

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.lax import GatherScatterMode
 
-from dpinfer.clipping.program import Equation, Program
+from dpinfer.clipping.program import Equation, FlatProgram
 
 
 class Product(NamedTuple):
@@ -46,7 +46,7 @@ class Product(NamedTuple):
     looks_up: bool = False
 
 
-def product_of(equation: Equation, program: Program, value: int) -> Product | None:
+def product_of(equation: Equation, program: FlatProgram, value: int) -> Product | None:
     """The product that an equation is with its input number `value`; None where it is none."""
     rule = RULES.get(equation.name)
     shapes = [program.avals[given].shape for given in equation.inputs]

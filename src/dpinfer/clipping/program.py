@@ -38,7 +38,7 @@ class Equation:
     params: dict[str, Any]
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
-    body: "Program | None" = None
+    body: "FlatProgram | None" = None
 
     @property
     def name(self) -> str:
@@ -55,7 +55,7 @@ class Equation:
 
 
 @dataclass
-class Program:
+class FlatProgram:
     """Equations in the order in which they are run.
 
     Attributes:
@@ -97,21 +97,21 @@ class Program:
         return number
 
 
-def traced(loss: Loss, parameters: Tree, example: Tree) -> Program:
+def traced(loss: Loss, parameters: Tree, example: Tree) -> FlatProgram:
     """The loss of one example as a program; its inputs are the leaves of parameters, then those of the example."""
     closed = jax.make_jaxpr(loss)(parameters, example)
     return flattened(closed)
 
 
-def flattened(closed: ClosedJaxpr) -> Program:
+def flattened(closed: ClosedJaxpr) -> FlatProgram:
     """A jaxpr with its calls opened."""
-    program = Program()
+    program = FlatProgram()
     program.inputs = [program.new(variable.aval) for variable in closed.jaxpr.invars]
     program.outputs = _inlined(program, closed.jaxpr, closed.consts, program.inputs)
     return program
 
 
-def _inlined(program: Program, jaxpr: Jaxpr, consts: Iterable[Any], inputs: Sequence[int]) -> list[int]:
+def _inlined(program: FlatProgram, jaxpr: Jaxpr, consts: Iterable[Any], inputs: Sequence[int]) -> list[int]:
     """Add the equations of a jaxpr to a program; returns the numbers of what comes out."""
     known = {
         variable: program.constant(value, variable.aval)
@@ -128,7 +128,7 @@ def _inlined(program: Program, jaxpr: Jaxpr, consts: Iterable[Any], inputs: Sequ
     return [number(atom) for atom in jaxpr.outvars]
 
 
-def _added(program: Program, equation: JaxprEqn, given: list[int]) -> Sequence[int]:
+def _added(program: FlatProgram, equation: JaxprEqn, given: list[int]) -> Sequence[int]:
     """Add one equation to a program, or the equations that it stands for."""
     if equation.primitive.name in CALLS:
         inner: Any = equation.params.get("jaxpr", equation.params.get("call_jaxpr"))
@@ -139,7 +139,7 @@ def _added(program: Program, equation: JaxprEqn, given: list[int]) -> Sequence[i
     return _kept(program, equation, given, None)
 
 
-def _kept(program: Program, equation: JaxprEqn, given: list[int], body: Program | None) -> Sequence[int]:
+def _kept(program: FlatProgram, equation: JaxprEqn, given: list[int], body: FlatProgram | None) -> Sequence[int]:
     outputs = tuple(program.new(variable.aval) for variable in equation.outvars)
     made = Equation(equation.primitive, equation.params, tuple(given), outputs, body)
     if not _folded(program, made):
@@ -147,7 +147,7 @@ def _kept(program: Program, equation: JaxprEqn, given: list[int], body: Program 
     return outputs
 
 
-def _folded(program: Program, equation: Equation) -> bool:
+def _folded(program: FlatProgram, equation: Equation) -> bool:
     """Compute what follows from small known values, such as the place at which something is cut."""
     involved = [*equation.inputs, *equation.outputs]
     if equation.body is not None or any(program.size(value) > SMALL for value in involved):
@@ -162,7 +162,7 @@ def _folded(program: Program, equation: Equation) -> bool:
     return True
 
 
-def _scan(program: Program, equation: JaxprEqn, given: list[int]) -> Sequence[int]:
+def _scan(program: FlatProgram, equation: JaxprEqn, given: list[int]) -> Sequence[int]:
     """Add a loop, and in front of it what is the same in every round."""
     body = flattened(equation.params["jaxpr"])
     count = equation.params["num_consts"]
@@ -179,5 +179,5 @@ def _scan(program: Program, equation: JaxprEqn, given: list[int]) -> Sequence[in
             repeated.append(inner)
     asked = {value for inner in repeated for value in inner.inputs} | set(body.outputs)
     constants = [value for value in outside if value in asked]
-    loop = Program([*constants, *body.inputs[count:]], body.outputs, repeated, {}, body.avals)
+    loop = FlatProgram([*constants, *body.inputs[count:]], body.outputs, repeated, {}, body.avals)
     return _kept(program, equation, [*(outside[value] for value in constants), *given[count:]], loop)

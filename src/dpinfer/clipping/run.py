@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from dpinfer.clipping.plan import Plan, Tap, constants_of
+from dpinfer.clipping.plan import ClippingPlan, Tap, constants_of
 from dpinfer.clipping.products import Factors, Multiplied, best_form
-from dpinfer.clipping.program import Equation, Program
+from dpinfer.clipping.program import Equation, FlatProgram
 
 Values = dict[int, Any]
 """By the number that they have in a program."""
@@ -38,12 +38,12 @@ def of_counted(leaf: jax.Array, counted: jax.Array) -> jax.Array:
     return jnp.where(counted.reshape(-1, *(1,) * (leaf.ndim - 1)), leaf, jnp.zeros((), leaf.dtype))
 
 
-def held(plan: Plan) -> list[Any]:
+def held(plan: ClippingPlan) -> list[Any]:
     """Shapes of the gradients that are held for each example."""
     return [plan.program.avals[value] for value in (*plan.copies, *plan.opened)]
 
 
-def alone(plan: Plan, leaves: Mapping[int, Any], wanted: Iterable[int]) -> Values:
+def alone(plan: ClippingPlan, leaves: Mapping[int, Any], wanted: Iterable[int]) -> Values:
     """Compute values that follow from parameters alone, and nothing else."""
     made, values = plan.made_by(), {**plan.program.constants, **leaves}
 
@@ -64,7 +64,7 @@ def run_equation(equation: Equation, given: list[Any]) -> list[Any]:
     return _loop(equation, given, [], lambda body, values, _: (_run(body, values), []))[0]
 
 
-def _run(program: Program, values: Values) -> list[Any]:
+def _run(program: FlatProgram, values: Values) -> list[Any]:
     for equation in program.equations:
         given = [values[value] for value in equation.inputs]
         values.update(zip(equation.outputs, run_equation(equation, given), strict=True))
@@ -93,7 +93,7 @@ def _loop(equation: Equation, given: list[Any], taps: Any, once: Any) -> tuple[l
 class Runner:
     """Runs the loss of one example with a zero added to what comes out of each tap, and tells what went in."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: ClippingPlan) -> None:
         """Keep the plan."""
         self.plan = plan
         self.numbers = {id(tap.equation): number for number, tap in enumerate(plan.taps)}
@@ -134,7 +134,7 @@ class Runner:
             seen[number] = given[1 - self.plan.taps[number].product.value]
         known.update(zip(equation.outputs, made, strict=True))
 
-    def _round(self, body: Program, values: Values, zeros: dict[int, Any]) -> tuple[list[Any], dict[int, Any]]:
+    def _round(self, body: FlatProgram, values: Values, zeros: dict[int, Any]) -> tuple[list[Any], dict[int, Any]]:
         seen = dict[int, Any]()
         for equation in body.equations:
             self._step(equation, values, zeros, seen)
@@ -147,7 +147,7 @@ class Runner:
         return here + [number for inner in own for number in self._within(inner)]
 
 
-def gradients_of(plan: Plan, values: Values, leaves: Values, examples: list[Any], size: int) -> Gradients:
+def gradients_of(plan: ClippingPlan, values: Values, leaves: Values, examples: list[Any], size: int) -> Gradients:
     """One forward and one backward pass for all examples.
 
     Args:

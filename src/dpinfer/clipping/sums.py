@@ -16,7 +16,7 @@ import optax
 
 from dpinfer.clipping import run
 from dpinfer.clipping.norms import norms_of, squared, summed
-from dpinfer.clipping.plan import Plan, plan_of
+from dpinfer.clipping.plan import ClippingPlan, plan_of
 from dpinfer.clipping.program import traced
 from dpinfer.errors import InputError
 from dpinfer.tree import size as size_of
@@ -86,7 +86,7 @@ def clipped_grad(
             require_clip(float(bound))
 
     def clipped(parameters: Tree, examples: Tree, mask: jax.Array | None = None) -> Tree:
-        sizes = {leaf.shape[0] if leaf.shape else None for leaf in map(jnp.asarray, jax.tree.leaves(examples))}
+        sizes = {(*jnp.shape(leaf), None)[0] for leaf in jax.tree.leaves(examples)}
         if len(sizes) != 1 or None in sizes:
             theirs = ", ".join(sorted(map(str, sizes))) or "none"
             raise InputError(f"the leaves of examples should share a leading axis, but theirs are {theirs}")
@@ -142,7 +142,7 @@ def clipped_sum(
     return in_parts(chunk, examples, mask, micro_batch or fitting(parameters, mask.shape[0]))
 
 
-def planned(loss: Loss, parameters: Tree, examples: Tree) -> Plan:
+def planned(loss: Loss, parameters: Tree, examples: Tree) -> ClippingPlan:
     """The plan of a loss; of parameters and examples it uses the shapes alone."""
     like, one = (
         jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape[axes:], leaf.dtype), tree)  # noqa: B023
@@ -155,7 +155,7 @@ Chunk = Callable[[Tree, jax.Array], Clipped]
 """The clipped sum of some examples, of which those of a mask count."""
 
 
-def by_plan(plan: Plan, parameters: Tree, clip: Tree) -> Chunk:
+def by_plan(plan: ClippingPlan, parameters: Tree, clip: Tree) -> Chunk:
     """One forward and one backward pass; see `plan`."""
     leaves, structure = _flatten(parameters)
     numbered = dict(zip(plan.leaves, leaves, strict=True))

@@ -16,6 +16,7 @@ SOURCE = Path(__file__).parents[2] / "dpinfer"
 PARTS = {
     "Your own NumPyro model": ("svi",),
     "Your own training loop": ("training",),
+    "Clipped gradients of any loss": ("clipping",),
     "What a run reveals": (
         "accounting",
         "accounting.base",
