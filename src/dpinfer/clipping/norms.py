@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from dpinfer.clipping.origins import NOWHERE
 from dpinfer.clipping.plan import ClippingPlan, Tie
@@ -62,20 +61,15 @@ def _lone(plan: ClippingPlan, value: int, place: int) -> Values:
 
 def _weights(plan: ClippingPlan, leaves: Values, value: int, block: frozenset[int]) -> Any:
     """The sum over parameters of the squared entries of the Jacobian in each row; None where all are 1."""
-    origins = {leaf: trail for leaf, trail in plan.origins[value].items() if leaf in block}
-    if len(origins) == 1 and all(trail and trail.exact and trail.fills for trail in origins.values()):
+    if plan.is_plain(value, block):
         return None
-    counts = np.zeros(plan.program.avals[value].shape, np.float32)
-    total: Any = 0.0
-    for leaf, trail in origins.items():
+    total: Any = jnp.zeros(plan.program.avals[value].shape)
+    for leaf, trail in plan.origins[value].items():
         assert trail is not None
-        if trail.exact:
-            counts += trail.layout(plan.program.avals[leaf].shape) != NOWHERE
-        else:
-            total = total + jnp.square(_slopes(plan, leaves, value, leaf))
-    if all(trail and trail.exact for trail in origins.values()):
-        return None if (counts == 1).all() else jnp.asarray(counts)
-    return total + counts
+        if leaf in block:
+            slopes = (trail.layout(plan.program.avals[leaf].shape) != NOWHERE) if trail.exact else None
+            total = total + jnp.square(_slopes(plan, leaves, value, leaf) if slopes is None else slopes)
+    return total
 
 
 def _slopes(plan: ClippingPlan, leaves: Values, value: int, leaf: int) -> Any:

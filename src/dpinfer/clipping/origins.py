@@ -14,6 +14,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.extend.core import JaxprEqn
 
 from dpinfer.clipping.program import CALLS, Equation, FlatProgram
 
@@ -183,6 +184,12 @@ def _is_by_number(equation: Equation, program: FlatProgram) -> bool:
     return _all_by_number(jax.make_jaxpr(lambda at, by: jax.jvp(equation, at, by))(given, given))
 
 
+def _fills(equation: JaxprEqn) -> bool:
+    """Whether an equation repeats one number."""
+    given: Any = equation.invars[0].aval
+    return equation.primitive.name == "broadcast_in_dim" and given.shape == ()
+
+
 def _all_by_number(inner: Any) -> bool:
     """Whether a jaxpr, closed or not, works number by number throughout."""
     jaxpr = getattr(inner, "jaxpr", inner)
@@ -190,7 +197,7 @@ def _all_by_number(inner: Any) -> bool:
     for equation in jaxpr.eqns:
         deeper = equation.params.get("jaxpr", equation.params.get("call_jaxpr"))
         is_call = equation.primitive.name in (*CALLS, "custom_jvp_call") and deeper is not None
-        if not (_all_by_number(deeper) if is_call else equation.primitive.name in CHANGES):
+        if not (_all_by_number(deeper) if is_call else equation.primitive.name in CHANGES or _fills(equation)):
             return False
         shapes |= {variable.aval.shape for variable in equation.outvars}
     return len(shapes - {()}) <= 1

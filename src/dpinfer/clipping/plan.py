@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpinfer.clipping.origins import Origins, Trail, origins_of
+from dpinfer.clipping.origins import NOWHERE, Origins, Trail, origins_of
 from dpinfer.clipping.products import Product, product_of
 from dpinfer.clipping.program import Equation, FlatProgram
 
@@ -88,6 +88,15 @@ class ClippingPlan:
     directions: list[int] = field(default_factory=list)
     origins: dict[int, Origins] = field(default_factory=dict)
     each: list[Equation] = field(default_factory=list)
+
+    def is_plain(self, value: int, block: frozenset[int] | None = None) -> bool:
+        """Whether every number of a value is one of a parameter, of those of a block, but for its sign."""
+        trails = {leaf: own for leaf, own in self.origins[value].items() if block is None or leaf in block}
+        if not all(trail and trail.exact for trail in trails.values()):
+            return False
+        if len(trails) == 1 and all(trail and trail.fills for trail in trails.values()):
+            return True
+        return bool((sum(_layout(self, value, leaf) != NOWHERE for leaf in trails) == 1).all())
 
     @property
     def parted(self) -> set[int]:

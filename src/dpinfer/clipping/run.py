@@ -181,9 +181,7 @@ def gradients_of(plan: ClippingPlan, values: Values, leaves: Values, examples: l
     for number, tap in enumerate(plan.taps):
         own = _factors(tap, seen[number], by_tap[number])
         if number in alone_in_their_ties:
-            origins = plan.origins[tap.value]
-            weighed = len(origins) > 1 or not all(trail and trail.exact for trail in origins.values())
-            factors.append(best_form(own, weighed, tap.product.fan_in))
+            factors.append(best_form(own, not plan.is_plain(tap.value), tap.product.fan_in))
         else:
             factors.append(own)
     return Gradients(losses, factors, by_copy)
