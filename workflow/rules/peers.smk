@@ -50,6 +50,27 @@ rule measure_peers:
         " 2> {log:q}"
 
 
+rule measure_clipping:
+    """Time private steps of networks of Flax, Equinox, Haiku and NumPyro over plain ones."""
+    input:
+        script="benchmarks/clipping.py",
+        networks="benchmarks/networks.py",
+    output:
+        f"{PLAN.results}/tables/clipping.csv",
+    log:
+        f"{PLAN.results}/logs/peers/clipping.log",
+    conda:
+        ENVIRONMENT
+    threads: 64
+    resources:
+        mem_mb=lambda wildcards, attempt: 4000 * attempt,
+        runtime=60,
+    message:
+        "Timing private steps of networks of other libraries"
+    shell:
+        "python {input.script:q} --output {output:q} 2> {log:q}"
+
+
 rule draw_peers:
     """Draw the times of all libraries."""
     input:
@@ -102,4 +123,5 @@ rule peers:
     input:
         rules.agree_with_d3p.output,
         rules.measure_peers.output,
+        rules.measure_clipping.output,
         rules.draw_peers.output,
