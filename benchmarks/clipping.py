@@ -4,9 +4,9 @@ python benchmarks/clipping.py --output clipping.csv
 
 Each network takes steps of Adam on the same batch: plain; with every example's gradient clipped, by
 `clipped_grad`; that with noise, which is the private step; and with gradients held one by one, by vmap in the
-micro-batches that fit into the caches, and by optax, all at once. All ways of a network are measured in turns, five
-steps at a time, and compared by the median of rounds. Memory is what XLA sets aside for the program, with what goes
-in and comes out; compiling is measured as CPU time.
+micro-batches that fit into the caches, and by optax, all at once. All ways of a network are measured in turns,
+five steps at a time, and compared by the median of rounds. Memory is what XLA sets aside for the program, with
+what goes in and comes out; compiling is measured as CPU time.
 """
 
 import argparse

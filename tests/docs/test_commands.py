@@ -159,7 +159,8 @@ def test_snakemake_can_make_every_target(project: Checkout) -> None:
     """All targets of calls without settings, in one dry run."""
     targets = set().union(*(own.targets for own in ASKED if not own.config))
     assert len(targets) > 5
-    project.snakemake("--dry-run", "--", *sorted(targets), config=("scale=laptop", "experiments=all"))
+    done = project.snakemake("--dry-run", "--", *sorted(targets), config=("scale=laptop", "experiments=all"))
+    assert "Exception" not in done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("scale", ["smoke", "paper"])

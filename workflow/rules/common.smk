@@ -43,9 +43,10 @@ localrules:
 wildcard_constraints:
     data="[^/]+",
     correction="[^/]+",
-    experiment="[a-z0-9_]+",
+    # Tables and the figure of the comparison with other libraries are of no experiment.
+    experiment="(?!(agreement|clipping|peers)[.])[a-z0-9_]+",
     shard="[0-9]+of[0-9]+",
-    figure="[a-z0-9_]+",
+    figure="(?!peers[.])[a-z0-9_]+",
 
 
 for paper in PLAN.papers:
