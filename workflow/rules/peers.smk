@@ -53,7 +53,7 @@ rule measure_peers:
 rule measure_clipping:
     """Time private steps of networks of Flax, Equinox, Haiku and NumPyro over plain ones."""
     input:
-        script="benchmarks/clipping.py",
+        script="benchmarks/clipped_steps.py",
         networks="benchmarks/networks.py",
     output:
         f"{PLAN.results}/tables/clipping.csv",

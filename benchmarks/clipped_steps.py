@@ -1,6 +1,6 @@
 """What a private step costs over a plain one, for networks as users of several libraries write them.
 
-python benchmarks/clipping.py --output clipping.csv
+python benchmarks/clipped_steps.py --output clipping.csv
 
 Each network takes steps of Adam on the same batch: plain; with every example's gradient clipped, by
 `clipped_grad`; that with noise, which is the private step; and with gradients held one by one, by vmap in the
