@@ -1,7 +1,7 @@
 """Sums of per-example gradients, each clipped before it is added.
 
 There are two ways to the same sum: by the plan of a loss (`plan`), which holds no example's gradient by a matrix;
-and by `vmap`, which holds all of them, and is as quick where there are few parameters.
+and by `vmap`, which holds all of them, where there are few parameters.
 """
 
 import logging
@@ -27,7 +27,7 @@ GRADIENTS = {"cpu": 1 << 24}
 """Bytes of gradients held at once where nobody says how many: on CPUs about what the caches hold."""
 GRADIENTS_ELSEWHERE = 1 << 30
 FEW = 1 << 12
-"""Up to so many parameters, gradients are taken one by one: it is as quick, and compiles sooner."""
+"""Up to so many parameters, gradients are taken one by one."""
 
 LEAST_CLIP = 1e-12
 """Squares of much shorter gradients are zero in 32 bits, so that nothing would be clipped."""
